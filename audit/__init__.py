@@ -1,0 +1,1 @@
+"""Verdicts counted, sampled and stored. No FastAPI."""

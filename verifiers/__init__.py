@@ -1,0 +1,1 @@
+"""Response and ground truth in, verdict out. No HTTP, no database."""

@@ -1,0 +1,55 @@
+"""The shape every verifier has. Adding one: a folder, one line in `registry.py`, one file of cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from verifiers.types import DetailLevel, Outcome, Task
+
+
+class BaseOptions(BaseModel):
+    """Options that every verifier takes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    detail: DetailLevel = "summary"
+    """How much `verdict.detail` holds: nothing, counts and the first failing test, or everything."""
+
+
+class Contract(Protocol):
+    """What a verifier declares about itself; served by `GET /v1/verifiers/{name}`."""
+
+    name: str
+    version: str
+    Options: type[BaseOptions]
+    reasons: tuple[str, ...]
+    flags: tuple[str, ...]
+    reward_range: tuple[float, float]
+    ground_truth_schema: Mapping[str, Any]
+    contract: str
+
+    def environment(self) -> Mapping[str, str]:
+        """Versions and limits, outside the request, that can change a verdict."""
+        ...
+
+
+class InlineVerifier(Contract, Protocol):
+    """Pure, linear in its input and fast: judged on the event loop itself."""
+
+    def judge(self, task: Task) -> Outcome:
+        """Judge one response."""
+        ...
+
+
+class PooledVerifier(Contract, Protocol):
+    """Judged elsewhere, in the sandbox or in worker processes."""
+
+    async def judge_async(self, task: Task) -> Outcome:
+        """Judge one response; cancelling drops work that has not started."""
+        ...
+
+
+Verifier = InlineVerifier | PooledVerifier
