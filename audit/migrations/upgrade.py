@@ -1,0 +1,22 @@
+"""Bring an open database to the newest version; loaded only when one is not there yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection
+
+
+def configuration(connection: Connection) -> Config:
+    """Alembic's configuration, without a file, for an open connection."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def upgrade(connection: Connection) -> None:
+    """Run what is missing inside the transaction of `connection`."""
+    command.upgrade(configuration(connection), "head")
