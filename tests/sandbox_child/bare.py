@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from sandbox.languages import python
@@ -76,7 +76,7 @@ def _finish(process: subprocess.Popen[bytes], channel: int, child: Child) -> Chi
 class BareSandbox:
     """Stands in for `sandbox.engine.Sandbox`; enforces nothing."""
 
-    async def run(self, submission: Submission) -> AsyncIterator[CaseResult]:
+    async def run(self, submission: Submission) -> AsyncGenerator[CaseResult, None]:
         """One result a case, in order."""
         for index, case in enumerate(submission.cases):
             spec = python.to_run(submission.program, case, submission.limits)
