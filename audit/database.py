@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Engine, create_engine, event, inspect, select, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from audit import schema
@@ -23,6 +23,10 @@ BUSY_TIMEOUT_S = 2.0
 
 JOURNAL_BYTES = 64 << 20
 """The write-ahead log is cut back to this size after a checkpoint."""
+
+
+DATABASE_ERRORS = (SQLAlchemyError, sqlite3.Error, OSError)
+"""What a database in trouble raises. SQLite's own error comes unwrapped where a connection is set up."""
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -68,7 +72,7 @@ def _configure_sqlite(engine: Engine, *, begin: str, pragmas: tuple[str, ...]) -
 
 
 def prepare(engine: Engine) -> None:
-    """Create the database if need be and bring it to `schema.REVISION`. Any number of processes may do so at once."""
+    """Make the database and bring it to `schema.REVISION`, whatever there is; also several processes at once."""
     with _one_at_a_time(engine):
         if engine.dialect.name == "sqlite":
             _make_write_ahead(engine)

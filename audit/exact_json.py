@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal
+from json.encoder import encode_basestring as _text
 from typing import Any
-
-_text = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class _Raw(str):
@@ -66,7 +65,7 @@ def _scalar(item: Any) -> str:
         # str() of an int stops at sys.get_int_max_str_digits(); Decimal does not.
         return str(item) if item.bit_length() < 10_000 else str(Decimal(item))
     if isinstance(item, float):
-        return _text(item)
+        return json.dumps(item)
     raise TypeError(f"{type(item).__name__} is not a JSON value")
 
 

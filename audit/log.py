@@ -6,11 +6,12 @@ import asyncio
 import logging
 from collections import deque
 
-from audit import reader, sampling
+from audit import sampling
 from audit.queue import Unit, UnitQueue
+from audit.reader import Reader
 from audit.store import Store
 from audit.types import (
-    Durability,
+    LogConfig,
     LogObserver,
     LogStatus,
     Page,
@@ -18,7 +19,7 @@ from audit.types import (
     VerdictFilter,
     VerdictRecord,
 )
-from audit.writer import Writer
+from audit.writer import GROUP, LINGER_S, Writer
 
 ROOM_WAIT_S = 0.05
 """With durability `enqueue`, how long `acknowledge` waits for room before payloads are shed."""
@@ -38,28 +39,21 @@ class VerdictLog:
     Except for `search` and `get`, all methods belong to one event loop: that in which `start` was called.
     What is counted and stored without an `await` in between is written in one transaction, or not at all.
 
-    With durability `enqueue`, a process that is killed loses what it gave out in the last
-    `FLUSH_S + LINGER_S` seconds and the commit under way; with `commit` nothing for which `acknowledge` said True.
+    With durability `enqueue`, a process that is killed loses what was acknowledged in its last `LINGER_S`
+    seconds, and what was queued or being committed then; with `commit`, nothing for which `acknowledge` said
+    True.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        sample: float = 0.1,
-        durability: Durability = "enqueue",
-        queue_records: int = 4096,
-        queue_bytes: int = 64 << 20,
-        observer: LogObserver | None = None,
-    ) -> None:
-        self._url = url
-        self._sample = sample
-        self._durability: Durability = durability
+    def __init__(self, config: LogConfig, observer: LogObserver | None = None) -> None:
+        self._config = config
         self._observer = observer
-        self._queue = UnitQueue(queue_records, queue_bytes)
-        self._writer = Writer(Store(url, durability), self._queue, durability, observer, self._settled)
-        self._reader = reader.Reader(url)
+        self._queue = UnitQueue(config.queue_records, config.queue_bytes, GROUP)
+        store = Store(config.url, config.durability)
+        linger_s = LINGER_S if config.durability == "enqueue" else 0.0
+        self._writer = Writer(store, self._queue, linger_s, observer, self._settled)
+        self._reader = Reader(config.url)
         self._pending = Unit()
+        self._sealed: deque[Unit] = deque()
         self._flush: asyncio.TimerHandle | None = None
         self._gate = asyncio.Lock()
         self._moved = asyncio.Event()
@@ -76,7 +70,10 @@ class VerdictLog:
 
     async def close(self, deadline_s: float = 10.0) -> None:
         """Write what is there, for at most `deadline_s`; what could not be written is named in the log."""
-        self._hand_over()
+        if self._flush is not None:
+            self._flush.cancel()
+        self._seal()
+        self._hand_over_until(self._number)
         done = await asyncio.to_thread(self._writer.close, deadline_s)
         if not done:
             _log.error("%d payloads and their counts were not written", self._queue.records)
@@ -90,7 +87,7 @@ class VerdictLog:
 
     def select(self, verdict_id: str, unscorable: bool) -> float | None:
         """The inclusion probability if this verdict's payload is to be stored, else None."""
-        return sampling.inclusion_probability(verdict_id, unscorable, self._sample)
+        return sampling.inclusion_probability(verdict_id, unscorable, self._config.sample)
 
     def store(self, record: VerdictRecord) -> None:
         """Store a payload. The record and all that it holds must not change afterwards."""
@@ -99,29 +96,28 @@ class VerdictLog:
             self._schedule()
 
     async def acknowledge(self) -> bool:
-        """Call before answering, and between the chunks of a large batch: hands over what was counted and stored.
+        """Hand over what was counted and stored: before answering, and between chunks of a large batch.
 
         Waits for room in the queue, for `ROOM_WAIT_S` at most, then sheds payloads. With durability `commit`
         it waits for the disk and says whether all is there; False while the database takes no writes.
         """
-        loop = self._running()
-        wait_s = ROOM_WAIT_S if self._durability == "enqueue" else COMMIT_WAIT_S
-        deadline = loop.time() + wait_s
+        self._seal()
+        number = self._number
+        wait_s = ROOM_WAIT_S if self._config.durability == "enqueue" else COMMIT_WAIT_S
+        deadline = self._running().time() + wait_s
         async with self._gate:
-            while not self._queue.fits(self._pending) and self._writer.fault is None:
-                if not await self._moves_before(deadline):
-                    break
-            self._hand_over()
-        if self._durability == "enqueue" or self._written >= self._number:
+            while self._sealed and self._sealed[0].number <= number:
+                await self._wait_for_room(self._sealed[0], deadline)
+                self._hand_over()
+        if self._config.durability == "enqueue" or self._written >= number:
             return True
-        return await self._committed(self._number, deadline)
+        return await self._committed(number, deadline)
 
     def status(self) -> LogStatus:
         """How the log is doing now."""
         fault = self._writer.fault
-        reason = (
-            fault[1] if fault is not None else "" if self._writer.opened else "the database is being opened"
-        )
+        opening = "" if self._writer.opened else "the database is being opened"
+        reason = opening if fault is None else fault[1]
         return LogStatus(
             degraded=bool(reason),
             reason=reason,
@@ -146,27 +142,40 @@ class VerdictLog:
         return self._reader.get(verdict_id)
 
     def _schedule(self) -> None:
-        self._flush = self._running().call_later(FLUSH_S, self._flush_pending)
+        self._flush = self._running().call_later(FLUSH_S, self._flush_all)
 
-    def _flush_pending(self) -> None:
+    def _flush_all(self) -> None:
+        """Hand over what nobody acknowledges, because the caller went away."""
         self._flush = None
-        if not self._gate.locked():
-            # Otherwise somebody waits for room, and hands over what is pending when there is some.
-            self._hand_over()
+        if self._gate.locked():
+            self._schedule()
+        else:
+            self._seal()
+            self._hand_over_until(self._number)
+
+    def _seal(self) -> None:
+        """Close the pending unit: it is handed over as it is, after those sealed before."""
+        if self._pending:
+            self._number += 1
+            self._pending.number = self._number
+            self._sealed.append(self._pending)
+            self._pending = Unit()
 
     def _hand_over(self) -> None:
-        if self._flush is not None:
-            self._flush.cancel()
-            self._flush = None
-        unit = self._pending
-        if not unit:
-            return
-        self._pending = Unit()
-        self._number += 1
-        unit.number = self._number
-        self._shed += self._queue.put(unit)
+        """Give the oldest sealed unit to the writer, without the payloads for which there is no room."""
+        self._shed += self._queue.put(self._sealed.popleft())
         if self._observer is not None:
             self._observer.queued(self._queue.records)
+
+    def _hand_over_until(self, number: int) -> None:
+        while self._sealed and self._sealed[0].number <= number:
+            self._hand_over()
+
+    async def _wait_for_room(self, unit: Unit, deadline: float) -> None:
+        """Return once `unit` fits, or cannot be helped: past the deadline, or while nothing is written."""
+        while not self._queue.fits(unit) and self._queue.records and self._writer.fault is None:
+            if not await self._moves_before(deadline):
+                return
 
     async def _moves_before(self, deadline: float) -> bool:
         """Wait until the writer has settled something; False if it has not by `deadline`."""
@@ -186,7 +195,8 @@ class VerdictLog:
         self._waiters.append((number, future))
         try:
             async with asyncio.timeout_at(deadline):
-                return await future
+                written: bool = await future
+                return written
         except TimeoutError:
             return False
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
 from backports import zstd
 from pydantic_core import PydanticSerializationError, to_json
+from sqlalchemy import Table
 
-from audit import exact_json
+from audit import exact_json, schema
 from audit.types import VerdictRecord
 
 CODEC_ZSTD = 1
@@ -25,13 +25,23 @@ _compressor = zstd.ZstdCompressor(level=1)
 
 @dataclass(slots=True)
 class Rows:
-    """Rows ready to insert, by table."""
+    """Rows ready to insert: tuples in the order of each table's columns."""
 
-    verdicts: list[dict[str, Any]] = field(default_factory=list)
-    flags: list[dict[str, Any]] = field(default_factory=list)
-    payloads: list[dict[str, Any]] = field(default_factory=list)
+    verdicts: list[tuple[Any, ...]] = field(default_factory=list)
+    flags: list[tuple[str, str | None]] = field(default_factory=list)
+    payloads: list[tuple[str, int, bytes]] = field(default_factory=list)
     documents: dict[str, bytes] = field(default_factory=dict)
     """Body by hash."""
+
+    def by_table(self) -> list[tuple[Table, list[Any]]]:
+        """The rows of each table, documents first: a reader that sees a verdict can see what it refers to."""
+        documents = [(key, CODEC_ZSTD, body) for key, body in self.documents.items()]
+        return [
+            (schema.document, documents),
+            (schema.verdict, self.verdicts),
+            (schema.payload, self.payloads),
+            (schema.verdict_flag, self.flags),
+        ]
 
 
 class Encoder:
@@ -45,18 +55,15 @@ class Encoder:
         self._shared: dict[int, tuple[Any, bytes]] = {}
 
     def add(self, record: VerdictRecord) -> None:
-        """Add the rows of `record`. `TypeError` if it holds something that is not JSON; nothing is added then."""
+        """Add the rows of `record`, or nothing and raise `TypeError` if it holds what is not JSON."""
         ground_truth = self._encode(record.ground_truth)
         prompt = None if record.prompt is None else self._encode(record.prompt)
         body = _body(record, ground_truth if len(ground_truth) <= INLINE_BYTES else None)
-        row = _verdict_row(record)
-        row["prompt_hash"] = None if prompt is None else self._document(prompt)
-        row["ground_truth_hash"] = self._document(ground_truth) if len(ground_truth) > INLINE_BYTES else None
-        self.rows.verdicts.append(row)
-        self.rows.payloads.append({"verdict_id": record.id, "codec": CODEC_ZSTD, "body": body})
-        self.rows.flags.extend(
-            {"flag": _column(flag), "verdict_id": record.id} for flag in dict.fromkeys(record.flags)
-        )
+        prompt_hash = None if prompt is None else self._document(prompt)
+        ground_truth_hash = self._document(ground_truth) if len(ground_truth) > INLINE_BYTES else None
+        self.rows.verdicts.append((*_verdict_row(record), prompt_hash, ground_truth_hash))
+        self.rows.payloads.append((record.id, CODEC_ZSTD, body))
+        self.rows.flags.extend((record.id, _column(flag)) for flag in dict.fromkeys(record.flags))
 
     def _encode(self, value: Any) -> bytes:
         if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > INLINE_BYTES):
@@ -97,43 +104,42 @@ def _body(record: VerdictRecord, ground_truth: bytes | None) -> bytes:
     return compress(b"{" + own + b'"request":' + request + b"," + tail[1:])
 
 
-def _verdict_row(record: VerdictRecord) -> dict[str, Any]:
-    meta = record.meta
-    step = meta.get("step")
+def _verdict_row(record: VerdictRecord) -> tuple[Any, ...]:
+    """The columns of `schema.verdict` up to the hashes, in order."""
+    label = record.meta.get
     stratum = record.stratum
-    return {
-        "id": record.id,
-        "created_at_ms": record.created_at_ms,
-        "verifier": stratum.verifier,
-        "version": stratum.version,
-        "environment": record.environment,
-        "data_source": _column(stratum.data_source),
-        "stratum": stratum.name,
-        "status": record.status,
-        "correct": record.correct,
-        "reward": record.reward,
-        "reason": record.reason,
-        "stop_reason": record.stop_reason,
-        "truncated": record.truncated,
-        "inclusion_probability": record.inclusion_probability,
-        "run": _label(meta, "run"),
-        "step": step if isinstance(step, int) and abs(step) <= _INT64_MAX else None,
-        "split": _label(meta, "split"),
-        "prompt_id": _label(meta, "prompt_id"),
-        "group_id": _label(meta, "group_id"),
-        "rollout_id": _label(meta, "rollout_id"),
-        "canary": bool(meta.get("canary")),
-        "labelled": False,
-    }
+    step = label("step")
+    return (
+        record.id,
+        record.created_at_ms,
+        stratum.verifier,
+        stratum.version,
+        record.environment,
+        _column(stratum.data_source),
+        stratum.name,
+        record.status,
+        record.correct,
+        record.reward,
+        record.reason,
+        record.stop_reason,
+        record.truncated,
+        record.inclusion_probability,
+        _column(label("run")),
+        step if isinstance(step, int) and abs(step) <= _INT64_MAX else None,
+        _column(label("split")),
+        _column(label("prompt_id")),
+        _column(label("group_id")),
+        _column(label("rollout_id")),
+        bool(label("canary")),
+        False,
+    )
 
 
-def _label(meta: Mapping[str, Any], name: str) -> str | None:
-    value = meta.get(name)
-    return None if value is None else _column(str(value))
-
-
-def _column(text: str) -> str:
-    """`text` as any database takes it: no lone surrogates, no NUL. The payload keeps the original."""
-    if text.isascii():
-        return text.replace("\0", "\ufffd")
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").replace("\0", "\ufffd")
+def _column(value: Any) -> str | None:
+    """A text as any database takes it: no lone surrogates, no NUL. The payload keeps the original."""
+    if value is None:
+        return None
+    text = str(value)
+    if not text.isascii():
+        text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text.replace("\0", "\ufffd")

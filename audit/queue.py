@@ -25,13 +25,7 @@ class Unit:
     def add(self, record: VerdictRecord) -> None:
         """Append a record."""
         self.records.append(record)
-        self.sizes.append(
-            len(record.response)
-            + weight(record.ground_truth)
-            + weight(record.prompt)
-            + weight(record.request)
-            + weight(record.reply)
-        )
+        self.sizes.append(_size(record))
 
     def drop_last(self) -> None:
         """Give up the last record's payload; its verdict stays counted."""
@@ -44,11 +38,15 @@ class Unit:
 
 
 class UnitQueue:
-    """First in, first out, bounded in records and in bytes. What is being written still counts as queued."""
+    """First in, first out, bounded in records and in bytes. What is being written still counts as queued.
 
-    def __init__(self, max_records: int, max_bytes: int) -> None:
+    group: how many records, about, are taken at once.
+    """
+
+    def __init__(self, max_records: int, max_bytes: int, group: int) -> None:
         self._max_records = max_records
         self._max_bytes = max_bytes
+        self._group = group
         self._units: deque[Unit] = deque()
         self._waiting = 0
         self._changed = threading.Condition()
@@ -68,6 +66,7 @@ class UnitQueue:
     def put(self, unit: Unit) -> int:
         """Append, dropping the last payloads if there is no room for all; returns how many were dropped."""
         with self._changed:
+            before = self._waiting if self._units else None
             dropped = 0
             size = sum(unit.sizes)
             while unit.records and (
@@ -81,10 +80,12 @@ class UnitQueue:
             self.last_number = unit.number
             self._units.append(unit)
             self._waiting += len(unit.records)
-            self._changed.notify()
+            if before is None or before < self._group <= self._waiting:
+                # Only when it matters: each wake-up of the writer takes the interpreter from the event loop.
+                self._changed.notify()
         return dropped
 
-    def take(self, group: int, linger_s: float) -> list[Unit]:
+    def take(self, linger_s: float) -> list[Unit]:
         """Wait for something, then up to `linger_s` for more; units of about `group` records together.
 
         Empty only when the queue is closing and has been emptied.
@@ -92,10 +93,12 @@ class UnitQueue:
         with self._changed:
             self._changed.wait_for(lambda: self._units or self._closing)
             if linger_s:
-                self._changed.wait_for(lambda: self._waiting >= group or self._closing, timeout=linger_s)
+                self._changed.wait_for(
+                    lambda: self._waiting >= self._group or self._closing, timeout=linger_s
+                )
             taken: list[Unit] = []
             found = 0
-            while self._units and found < group:
+            while self._units and found < self._group:
                 unit = self._units.popleft()
                 found += len(unit.records)
                 taken.append(unit)
@@ -113,3 +116,19 @@ class UnitQueue:
         with self._changed:
             self._closing = True
             self._changed.notify()
+
+
+def _size(record: VerdictRecord) -> int:
+    """Roughly how many bytes `record` keeps in memory: what can be large is weighed, the rest is small."""
+    size = 4096 + len(record.response)
+    for value in (record.ground_truth, record.prompt, record.meta.get("tags")):
+        if isinstance(value, str):
+            size += len(value)
+        elif value is not None:
+            size += weight(value)
+    judged = record.reply.get("verdict")
+    if judged:
+        for value in judged["detail"].values():
+            if isinstance(value, list | dict):
+                size += weight(value)
+    return size

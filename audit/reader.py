@@ -12,9 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, exists, select
-from sqlalchemy.exc import DBAPIError
 
-from audit.database import fault, reading_engine
+from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import BadCursorError, LogUnavailableError
 from audit.exact_json import dump
 from audit.payload import decompress
@@ -62,7 +61,7 @@ class Reader:
                 else:
                     rows, last = _text_search(connection, query, wanted.q, limit)
                 flags = _flags(connection, [row.id for row in rows])
-        except DBAPIError as error:
+        except DATABASE_ERRORS as error:
             raise LogUnavailableError(fault(error)[1]) from error
         items = [_item(row, flags.get(row.id, [])) for row in rows]
         return Page(items, None if last is None else _write_cursor(last))
@@ -81,7 +80,7 @@ class Reader:
                     return None
                 item = _item(row, _flags(connection, [row.id]).get(row.id, []))
                 documents = _documents(connection, [row])
-        except DBAPIError as error:
+        except DATABASE_ERRORS as error:
             raise LogUnavailableError(fault(error)[1]) from error
         # The payload is spliced in as text, so that no number is read and written again.
         parts = [dump(item)[:-1]]
@@ -113,7 +112,7 @@ def _conditions(query: Select[Any], wanted: VerdictFilter) -> Select[Any]:
 def _text_search(
     connection: Connection, query: Select[Any], text: str, limit: int
 ) -> tuple[list[Row[Any]], str | None]:
-    """Read payloads until `limit` contain `text` or `SCAN_ROWS` are read; with the id to go on from, if any."""
+    """Read payloads until `limit` contain `text` or `SCAN_ROWS` are read; and the id to go on from."""
     query = query.add_columns(payload.c.body).join(payload, payload.c.verdict_id == verdict.c.id)
     needle = text.casefold()
     found: list[Row[Any]] = []
@@ -134,15 +133,18 @@ def _text_search(
 
 def _texts(row: Row[Any], documents: dict[str, bytes]) -> Iterable[str]:
     """What a text search looks at: response, ground truth and prompt."""
-    body = json.loads(decompress(row.body).decode("utf-8", "surrogatepass"), parse_int=str, parse_float=str)
+    body = _load(decompress(row.body))
     yield body["response"]
     if "ground_truth" in body:
         yield _plain(body["ground_truth"])
     for key in (row.prompt_hash, row.ground_truth_hash):
         if key in documents:
-            yield _plain(
-                json.loads(documents[key].decode("utf-8", "surrogatepass"), parse_int=str, parse_float=str)
-            )
+            yield _plain(_load(documents[key]))
+
+
+def _load(text: bytes) -> Any:
+    """Read our own JSON for its texts; numbers stay as they are written, however long."""
+    return json.loads(text.decode("utf-8", "surrogatepass"), parse_int=str, parse_float=str)
 
 
 def _plain(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the audit keeps of a verdict, and how the log is asked. Plain values only, ready for a database row."""
+"""What the audit keeps of a verdict, and how the log is set up and asked. Plain values only."""
 
 from __future__ import annotations
 
@@ -55,6 +55,21 @@ FaultKind = Literal["locked", "full", "read_only", "corrupt", "unavailable"]
 
 
 @dataclass(frozen=True, slots=True)
+class LogConfig:
+    """How verdicts are kept."""
+
+    url: str
+    """SQLAlchemy URL of the database."""
+    sample: float = 0.1
+    """Share of scored verdicts whose payload is stored; unscorable ones always are."""
+    durability: Durability = "enqueue"
+    queue_records: int = 4096
+    """Payloads waiting to be written, at most."""
+    queue_bytes: int = 64 << 20
+    """Their approximate size in memory, at most."""
+
+
+@dataclass(frozen=True, slots=True)
 class LogStatus:
     """How the log is doing. Degraded: verdicts are still given, but not kept until the fault ends."""
 
@@ -66,7 +81,7 @@ class LogStatus:
     queue_bytes: int
     """Their approximate size in memory."""
     shed: int
-    """Payloads dropped by this process because the queue was full; their verdicts are counted all the same."""
+    """Payloads dropped by this process because the queue was full; their verdicts are still counted."""
     failures: int
     """Transactions of this process that failed; they are tried again."""
 

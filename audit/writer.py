@@ -1,4 +1,4 @@
-"""The writer's thread: takes units from the queue, groups them, commits them, and outlives database faults."""
+"""The writer's thread: commits what is queued, in groups, and outlives database faults."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable
 
-from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, ProgrammingError
 
-from audit.database import fault
+from audit.database import DATABASE_ERRORS, fault
 from audit.payload import Encoder
 from audit.queue import Unit, UnitQueue
 from audit.store import WINDOW_S, Count, Store, Transaction
-from audit.types import Durability, FaultKind, LogObserver, Stratum
+from audit.types import FaultKind, LogObserver, Stratum
 
 GROUP = 256
 """Records per transaction, about; more only when they came as one unit."""
@@ -37,13 +37,13 @@ class Writer:
         self,
         store: Store,
         queue: UnitQueue,
-        durability: Durability,
+        linger_s: float,
         observer: LogObserver | None,
         settled: Settled,
     ) -> None:
         self._store = store
         self._queue = queue
-        self._linger_s = LINGER_S if durability == "enqueue" else 0.0
+        self._linger_s = linger_s
         self._observer = observer
         self._settled = settled
         self._sequence = 0
@@ -75,7 +75,7 @@ class Writer:
 
     def _work(self) -> None:
         self._persist(self._open)
-        while units := self._queue.take(GROUP, self._linger_s):
+        while units := self._queue.take(self._linger_s):
             transaction = self._encode(units)
             written = self._persist(lambda transaction=transaction: self._commit(transaction))  # type: ignore[misc]
             if not written:
@@ -110,7 +110,7 @@ class Writer:
         while True:
             try:
                 act()
-            except (SQLAlchemyError, OSError) as error:
+            except DATABASE_ERRORS as error:
                 self._note_fault(error)
             else:
                 if self.fault is not None:
