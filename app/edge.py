@@ -14,6 +14,7 @@ from app.auth import Doorkeeper
 from app.errors import Problem
 
 _log: Final = structlog.get_logger()
+_FIRST_ERROR: Final = 400
 _SAFE_ID: Final = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 
 
@@ -48,7 +49,7 @@ class Edge:
                 await problem.response()(scope, receive, send_with_id)
             else:
                 await self._app(scope, receive, send_with_id)
-            if self._log_requests:
+            if self._log_requests or status >= _FIRST_ERROR:
                 _log_request(scope, status, perf_counter() - began)
 
 
@@ -62,4 +63,5 @@ def _request_id(headers: list[tuple[bytes, bytes]]) -> str:
 
 def _log_request(scope: Scope, status: int, duration_s: float) -> None:
     details: dict[str, Any] = {"method": scope["method"], "path": scope["path"], "status": status}
-    _log.debug("request", **details, duration_ms=round(duration_s * 1e3, 3))
+    log = _log.info if status >= _FIRST_ERROR else _log.debug
+    log("request", **details, duration_ms=round(duration_s * 1e3, 3))

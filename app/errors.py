@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from app.logs import describe_error
 from app.parsing import REPLACEMENT
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -38,6 +39,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "invalid_query": (422, "A query parameter does not fit the contract"),
     "idempotency_mismatch": (422, "This Idempotency-Key came with another body before"),
     "internal_error": (500, "The service failed"),
+    "log_unavailable": (503, "The verdict log cannot be read now"),
     "overloaded": (503, "Too much is waiting already"),
     "shutting_down": (503, "The service is shutting down"),
 }
@@ -197,5 +199,5 @@ def _answer_bad_query(_: Request, error: Exception) -> Response:
 
 def _answer_unexpected(request: Request, error: Exception) -> Response:
     """A fault of ours outside all verdicts."""
-    structlog.get_logger().error("request failed", path=request.url.path, exc_info=error)
+    structlog.get_logger().error("request failed", path=request.url.path, **describe_error(error))
     return Problem("internal_error").response()

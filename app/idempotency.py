@@ -104,7 +104,7 @@ class Idempotency:
             _log.warning("an idempotency key could not be released", error=str(error))
 
     def _forget_old(self) -> None:
-        """Forget replies past the window, then the oldest beyond the bound on memory; never a run in flight."""
+        """Forget replies past the window and the oldest beyond the bound on memory; never a run in flight."""
         now = monotonic()
         size = sum(kept.run.size for kept in self._kept.values())
         for key, kept in list(self._kept.items()):

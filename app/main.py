@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
@@ -12,9 +13,12 @@ from fastapi import FastAPI
 from app.auth import Doorkeeper
 from app.edge import Edge
 from app.errors import install_handlers
-from app.routes import catalog, health, verify
+from app.logs import configure_logging
+from app.openapi import openapi_document
+from app.routes import audit, catalog, docs, health, sandbox, verify
 from app.service import VERSION, Service
 from app.settings import Settings
+from app.shutdown import on_shutdown_signal
 from verifiers.base import Verifier
 
 _GC_THRESHOLD: Final = 50_000
@@ -26,12 +30,14 @@ def create_app(settings: Settings | None = None, verifiers: Sequence[Verifier] |
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        configure_logging(settings.log_level)
         service = Service(settings, verifiers)
         await service.start()
         app.state.service = service
         _spare_the_collector()
         try:
-            yield
+            with on_shutdown_signal(service.refuse_more):
+                yield
         finally:
             await service.close()
 
@@ -44,8 +50,9 @@ def create_app(settings: Settings | None = None, verifiers: Sequence[Verifier] |
         redoc_url=None,
     )
     install_handlers(app)
-    for routes in (verify, catalog, health):
+    for routes in (verify, catalog, sandbox, audit, health, docs):
         app.include_router(routes.router)
+    app.openapi = functools.cache(functools.partial(openapi_document, app))  # type: ignore[method-assign]
     app.add_middleware(Edge, doorkeeper=Doorkeeper(settings), log_requests=settings.log_level == "debug")
     return app
 

@@ -38,7 +38,7 @@ class Delivery(Response):
     """
 
     def __init__(
-        self, chunks: Chunks, shape: Shape, *, droppable: bool, when_done: Callable[[], None]
+        self, chunks: Chunks, shape: Shape, *, droppable: bool, when_done: Callable[[], None] | None = None
     ) -> None:
         super().__init__()
         self._chunks = chunks

@@ -16,6 +16,7 @@ import structlog
 
 from app.ids import IdMaker
 from app.intake import Job
+from app.logs import describe_error
 from app.pacing import Pace
 from app.pool import Judged, Pool, Ticket
 from app.shaping import masked, reward_components
@@ -169,8 +170,9 @@ class Scorer:
         """The one boundary: whatever goes wrong on our side makes this item unscorable, and no other."""
         try:
             return self._reply(index, job, judge(), tally)
-        except Exception:
-            _log.exception("verifier failed", verifier=job.verifier.name, version=job.verifier.version)
+        except Exception as error:
+            _log.error("verifier failed", verifier=job.verifier.name, **describe_error(error))
+            _log.debug("verifier failed", message=str(error))
             return self._reply(index, job, Judged(_VERIFIER_FAILED), tally)
 
     def _reply(self, index: int, job: Job, judged: Judged, tally: Tally) -> Scored:

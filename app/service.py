@@ -66,9 +66,13 @@ class Service:
             self._open_claims(), self.settings.idempotency_window_s, self.settings.idempotency_bytes
         )
 
+    def refuse_more(self) -> None:
+        """Take nothing more in: the service is shutting down."""
+        self.admission.closing = True
+
     async def close(self) -> None:
         """Stop what still runs, write what was counted."""
-        self.admission.closing = True
+        self.refuse_more()
         await self.idempotency.close()
         await self._pool.close()
         if self.sandbox is not None:
@@ -130,6 +134,16 @@ def _log_config(settings: Settings) -> LogConfig:
 
 def _built_in(settings: Settings) -> tuple[Sandbox | None, Sequence[Verifier]]:
     """The sandbox and the verifiers that goldcheck comes with."""
+    from sandbox.config import SandboxConfig
+    from sandbox.engine import Sandbox
+    from verifiers.code import CodeVerifier
     from verifiers.numeric import NumericVerifier
 
-    return None, [NumericVerifier()]
+    config = SandboxConfig(
+        run_dir=str(settings.data_dir.absolute() / "run"),
+        slots=settings.sandbox_slots,
+        minimum=settings.min_isolation,
+        uids=(settings.sandbox_uid_first, settings.sandbox_uid_count),
+    )
+    sandbox = Sandbox(config)
+    return sandbox, [NumericVerifier(), CodeVerifier(sandbox)]

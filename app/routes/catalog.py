@@ -9,20 +9,22 @@ from fastapi import APIRouter, Request, Response
 
 from app.errors import Problem
 from app.json_reply import json_reply
+from app.openapi import documented
+from app.reply_contracts import CaseList, VerifierContract, VerifierList
 from app.service import Service
 from verifiers.base import Verifier
 
 router: Final = APIRouter()
 
 
-@router.get("/v1/verifiers")
+@router.get("/v1/verifiers", **documented(VerifierList))
 async def verifiers(request: Request) -> Response:
     """All verifiers, in short."""
     service: Service = request.app.state.service
     return json_reply({"verifiers": [_summary(service, verifier) for verifier in service.registry]})
 
 
-@router.get("/v1/verifiers/{name}")
+@router.get("/v1/verifiers/{name}", **documented(VerifierContract, errors=["unknown_verifier"]))
 async def verifier_by_name(name: str, request: Request) -> Response:
     """One verifier's whole contract."""
     service: Service = request.app.state.service
@@ -40,7 +42,7 @@ async def verifier_by_name(name: str, request: Request) -> Response:
     )
 
 
-@router.get("/v1/verifiers/{name}/cases")
+@router.get("/v1/verifiers/{name}/cases", **documented(CaseList, errors=["unknown_verifier"]))
 async def cases(name: str, request: Request) -> Response:
     """The contract as a table of requests and what must come back."""
     verifier = _find(request.app.state.service, name)

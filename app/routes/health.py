@@ -1,28 +1,30 @@
-"""`/healthz`, `/readyz`, `/metrics`, `/v1/limits`, `/v1/sandbox`."""
+"""`/healthz`, `/readyz`, `/metrics`, `/v1/limits`."""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 
 from app.json_reply import json_reply
 from app.metrics import CONTENT_TYPE
+from app.openapi import documented
 from app.parsing import MAX_INTEGER_DIGITS
+from app.reply_contracts import HealthReply, LimitsReply, ReadyReply
 from app.service import Service
 
 router: Final = APIRouter()
 
 
-@router.get("/healthz")
+@router.get("/healthz", **documented(HealthReply))
 async def healthz() -> Response:
     """The process answers."""
     return json_reply({"status": "ok"})
 
 
-@router.get("/readyz")
+@router.get("/readyz", **documented(ReadyReply, statuses=(200, 503)))
 async def readyz(request: Request) -> Response:
     """All that is on offer works (200), or why not (503); `degraded`: verdicts go on, something is broken."""
     service: Service = request.app.state.service
@@ -31,14 +33,14 @@ async def readyz(request: Request) -> Response:
     return json_reply({"status": status, "reasons": faults + warnings}, 503 if faults else 200)
 
 
-@router.get("/metrics")
+@router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> Response:
     """Prometheus' text format; of all workers together."""
     service: Service = request.app.state.service
     return Response(await asyncio.to_thread(service.metrics.render), media_type=CONTENT_TYPE)
 
 
-@router.get("/v1/limits")
+@router.get("/v1/limits", **documented(LimitsReply))
 async def limits(request: Request) -> Response:
     """How large requests may be, and how much may wait."""
     settings = request.app.state.service.settings
@@ -55,11 +57,3 @@ async def limits(request: Request) -> Response:
     return json_reply(
         {**{name: getattr(settings, name) for name in names}, "max_integer_digits": MAX_INTEGER_DIGITS}
     )
-
-
-@router.get("/v1/sandbox")
-async def sandbox(request: Request) -> Response:
-    """How programs are isolated on this host, and what they see."""
-    service: Service = request.app.state.service
-    report: dict[str, Any] = {} if service.sandbox is None else dataclasses.asdict(service.sandbox.report())
-    return json_reply(report)

@@ -10,11 +10,14 @@ from fastapi import APIRouter, Request, Response
 
 from app.admission import Reservation
 from app.body import parse_body, read_body
+from app.contracts import BatchRequest, NamedVerifyRequest, VerifyRequest
 from app.errors import Problem
 from app.idempotency import digest
 from app.intake import Job
+from app.openapi import documented
 from app.parsing import Document
 from app.replies import Chunks, Delivery, Shape, batch_shape
+from app.reply_contracts import BatchReply, IndexedReply, VerifyReply
 from app.runs import Run
 from app.scoring import is_pooled
 from app.service import Service
@@ -24,21 +27,26 @@ router: Final = APIRouter()
 Reader = Callable[[Document], Awaitable[list[Job]]]
 
 
-@router.post("/v1/verify")
+@router.post("/v1/verify", **documented(VerifyReply, VerifyRequest, errors=["unknown_verifier"]))
 async def verify(request: Request) -> Response:
     """Judge one response."""
     service: Service = request.app.state.service
     return await _answer(request, service, _single_reader(service, None), "single")
 
 
-@router.post("/v1/verify/batch")
+@router.post(
+    "/v1/verify/batch",
+    **documented(BatchReply, BatchRequest, lines=IndexedReply, errors=["unknown_verifier"]),
+)
 async def verify_batch(request: Request) -> Response:
     """Judge many responses. With `Accept: application/x-ndjson`: one line per item as it is ready."""
     service: Service = request.app.state.service
     return await _answer(request, service, service.intake.batch, batch_shape(request))
 
 
-@router.post("/v1/verify/{verifier}")
+@router.post(
+    "/v1/verify/{verifier}", **documented(VerifyReply, NamedVerifyRequest, errors=["unknown_verifier"])
+)
 async def verify_by(verifier: str, request: Request) -> Response:
     """Judge one response by the verifier in the path."""
     service: Service = request.app.state.service
