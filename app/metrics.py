@@ -38,8 +38,9 @@ class Metrics:
         if _is_one_of_several_workers() and _FOLDER_VARIABLE not in os.environ:
             self._share(data_dir / "metrics")
         # The library reads the variable when it is imported, so it must not be imported earlier.
-        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
+        disable_created_metrics()
         self._registry = registry = CollectorRegistry()
         self._verdicts = Counter(
             "goldcheck_verdicts",

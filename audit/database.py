@@ -39,7 +39,7 @@ def sqlite_path(url: str) -> Path | None:
 
 def writing_engine(url: str, durability: Durability) -> Engine:
     """An engine whose transactions take the write lock at once, for one thread."""
-    engine = create_engine(url, poolclass=NullPool)
+    engine = create_engine(url, poolclass=NullPool, hide_parameters=True)
     if engine.dialect.name == "sqlite":
         synchronous = "FULL" if durability == "commit" else "NORMAL"
         _configure_sqlite(engine, begin="BEGIN IMMEDIATE", pragmas=(f"synchronous={synchronous}",))
@@ -48,7 +48,7 @@ def writing_engine(url: str, durability: Durability) -> Engine:
 
 def reading_engine(url: str) -> Engine:
     """An engine for queries, from any thread."""
-    engine = create_engine(url, poolclass=NullPool)
+    engine = create_engine(url, poolclass=NullPool, hide_parameters=True)
     if engine.dialect.name == "sqlite":
         _configure_sqlite(engine, begin="BEGIN", pragmas=("query_only=ON",))
     return engine
@@ -72,7 +72,7 @@ def _configure_sqlite(engine: Engine, *, begin: str, pragmas: tuple[str, ...]) -
 
 
 def prepare(engine: Engine) -> None:
-    """Make the database and bring it to `schema.REVISION`, whatever there is; also several processes at once."""
+    """Make the database, or bring it to `schema.REVISION`; several processes may do so at once."""
     with _one_at_a_time(engine):
         if engine.dialect.name == "sqlite":
             _make_write_ahead(engine)

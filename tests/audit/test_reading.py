@@ -175,7 +175,7 @@ def test_a_verdict_comes_back_as_judged(
 
 
 async def test_numbers_come_back_as_written(tmp_path: Path) -> None:
-    """Literals that no float holds, and integers that Python does not print, are in the document unchanged."""
+    """Literals that no float holds, and integers that Python does not print, come back unchanged."""
     long_integer = 10**50_000 + 1
     record = make_record(
         ground_truth=[Literal("0.10000000000000000000001"), long_integer],
