@@ -15,8 +15,8 @@ OFFERED = ("numpy", "sympy", "mpmath")
 
 
 FLAGS = ("-s", "-P", "-S", "-B")
-"""How every interpreter here is started: like `-I -S`, but PYTHONHASHSEED counts. Our environment holds nothing else
-that Python reads."""
+"""How every interpreter here is started: like `-I -S`, but PYTHONHASHSEED counts. Our environment holds
+nothing else that Python reads."""
 
 
 def usable_cores() -> int:
@@ -24,11 +24,36 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+_DEFAULT_LIMITS = Limits()
+_MAXIMUM_LIMITS = Limits(
+    cpu_time_s=60.0,
+    wall_time_s=120.0,
+    memory_bytes=4 << 30,
+    output_bytes=64 << 20,
+    stderr_bytes=2 << 20,
+    processes=64,
+    total_time_s=600.0,
+)
+
+
+_DEFAULT_LIMITS = Limits()
+_MAXIMUM_LIMITS = Limits(
+    cpu_time_s=60.0,
+    wall_time_s=120.0,
+    memory_bytes=4 << 30,
+    output_bytes=64 << 20,
+    stderr_bytes=2 << 20,
+    processes=64,
+    total_time_s=600.0,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SandboxConfig:
     """Settings of one worker's sandbox.
 
-    run_dir: folder for locks and, where no memory file system can be mounted, work folders; shared by all workers.
+    run_dir: folder for locks and, where no memory file system can be mounted, work folders; shared by all
+        workers.
     slots: runs at once on this host, over all workers.
     minimum: below this level nothing is run.
     uids: first and count of the user ids that programs get when the service is started as root.
@@ -42,16 +67,8 @@ class SandboxConfig:
     minimum: Level = "strong"
     uids: tuple[int, int] = (60000, 64)
     packages: tuple[str, ...] = OFFERED
-    default_limits: Limits = Limits()
-    maximum_limits: Limits = Limits(
-        cpu_time_s=60.0,
-        wall_time_s=120.0,
-        memory_bytes=4 << 30,
-        output_bytes=64 << 20,
-        stderr_bytes=2 << 20,
-        processes=64,
-        total_time_s=600.0,
-    )
+    default_limits: Limits = _DEFAULT_LIMITS
+    maximum_limits: Limits = _MAXIMUM_LIMITS
     disk_bytes: int = 256 << 20
     assume: tuple[str, ...] = ()
 

@@ -12,7 +12,10 @@ from typing import Any
 from sandbox import frames
 from sandbox.config import FLAGS
 
-_BOOT = "import sys; sys.path.append(sys.argv[2]); from sandbox.supervisor.main import main; main(int(sys.argv[1]))"
+_BOOT = (
+    "import sys; sys.path.append(sys.argv[2]); "
+    "from sandbox.supervisor.main import main; main(int(sys.argv[1]))"
+)
 _READ_BYTES = 1 << 20
 _END_S = 10.0
 

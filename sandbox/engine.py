@@ -40,7 +40,8 @@ class Sandbox:
         self._admitted = asyncio.Semaphore(2 * config.slot_count)
 
     async def start(self) -> None:
-        """Start the supervisor and find out what this host enforces. A weak host is no error: see `report`."""
+        """Start the supervisor and find out what this host enforces; a weak host is no error: see
+        `report`."""
         async with self._starting:
             if self._connection is not None and not self._connection.lost:
                 return
@@ -86,8 +87,9 @@ class Sandbox:
     async def run_one(self, spec: RunSpec) -> RunResult:
         """One sandboxed run.
 
-        Raises `SandboxUnavailable` when the host is too weak, or when the run was lost twice and a control program
-        was lost too. Lost twice while the control program is fine: the run's own doing, status `violation`.
+        Raises `SandboxUnavailable` when the host is too weak, or when the run was lost twice and a control
+        program was lost too. Lost twice while the control program is fine: the run's own doing, status
+        `violation`.
         """
         spec = replace(spec, limits=self._bounded(spec.limits))
         result = await self._attempt(spec, alone=False)
@@ -105,8 +107,8 @@ class Sandbox:
     async def run(self, submission: Submission) -> AsyncIterator[CaseResult]:
         """Run the cases; results come in order. Closing the iterator kills what runs.
 
-        As many cases run at once as there are slots. `total_time_s` is summed in the order of the cases, so that the
-        outcome does not depend on how many ran at once.
+        As many cases run at once as there are slots. `total_time_s` is summed in the order of the cases, so
+        that the outcome does not depend on how many ran at once.
         """
         specs = [python.to_run(submission.program, case, submission.limits) for case in submission.cases]
         ahead = 1 if submission.stop_early else self._config.slot_count
@@ -117,8 +119,8 @@ class Sandbox:
                 if over:
                     yield CaseResult(index, RunStatus.NOT_RUN)
                     continue
-                for spec in specs[len(tasks) : index + ahead]:
-                    tasks.append(asyncio.create_task(self.run_one(spec)))
+                wanted = specs[len(tasks) : index + ahead]
+                tasks.extend(asyncio.create_task(self.run_one(spec)) for spec in wanted)
                 result = python.from_run(index, case, await tasks[index])
                 spent += result.wall_time_s
                 failed = result.status is not RunStatus.EXITED or result.exit_code != 0

@@ -8,8 +8,8 @@ from typing import Literal
 from sandbox.types import Limits, RunStatus
 
 Harness = Literal["script", "calls", "asserts", "candidate", "probe"]
-"""Whose `main` runs in the child once all layers are on: that of `sandbox.child.<harness>`, or, for `probe`, the
-self-test in `sandbox.zygote.probe`."""
+"""Whose `main` runs in the child once all layers are on: that of `sandbox.child.<harness>`, or, for
+`probe`, of the self-test in `sandbox.zygote.probe`."""
 
 
 @dataclass(frozen=True, slots=True)

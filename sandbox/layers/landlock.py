@@ -26,7 +26,7 @@ SCOPES_ABI = 6
 
 def abi() -> int:
     """The kernel's Landlock version; 0 when there is none."""
-    return max(0, libc.syscall(_CREATE_RULESET, None, 0, 1))
+    return max(0, int(libc.syscall(_CREATE_RULESET, None, 0, 1)))
 
 
 def all_rights(version: int) -> int:

@@ -6,6 +6,7 @@ import math
 import os
 import resource
 import signal
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,10 +58,8 @@ def die_with_parent(parent: int) -> None:
 
 def prefer_for_oom() -> None:
     """If the host runs out of memory, it takes this process first."""
-    try:
+    with suppress(OSError):  # /proc may be missing or read-only; the memory limit does not depend on it
         Path("/proc/self/oom_score_adj").write_text("1000")
-    except OSError:
-        pass  # /proc may be missing or read-only; the memory limit does not depend on it
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ _QUICK_ENTRIES = 200
 
 def make(path: str, uid: int | None) -> None:
     """Create an empty folder that belongs to `uid` and that nobody else may enter."""
-    os.mkdir(path, 0o700)  # noqa: PTH102 - this package handles paths as strings and descriptors
+    os.mkdir(path, 0o700)  # this package handles paths as strings and descriptors
     if uid is not None:
         os.chown(path, uid, uid)
 
@@ -64,8 +64,8 @@ def is_quick(path: str) -> bool:
 def empty(path: str) -> None:
     """Remove everything in `path`, which itself stays.
 
-    Never follows a link, never descends: folders found inside are first moved up, so that depth, path lengths and
-    open descriptors stay bounded. To be called when no process of the run is left.
+    Never follows a link, never descends: folders found inside are first moved up, so that depth, path lengths
+    and open descriptors stay bounded. To be called when no process of the run is left.
     """
     top = os.open(path, _OPEN_FOLDER)
     numbers = itertools.count()
@@ -84,27 +84,27 @@ def _remove_files(folder: int) -> list[str]:
         if stat.S_ISDIR(os.lstat(name, dir_fd=folder).st_mode):
             folders.append(name)
         else:
-            os.unlink(name, dir_fd=folder)  # noqa: PTH108
+            os.unlink(name, dir_fd=folder)
     return folders
 
 
 def _flatten(top: int, name: str, numbers: Iterator[int]) -> None:
     """Move the folders in `name` up to `top`, remove its files and itself."""
-    os.chmod(name, 0o700, dir_fd=top)  # noqa: PTH101 - it may be closed even to its owner
+    os.chmod(name, 0o700, dir_fd=top)  # it may be closed even to its owner
     folder = os.open(name, _OPEN_FOLDER, dir_fd=top)
     try:
         for inner in _remove_files(folder):
-            os.chmod(inner, 0o700, dir_fd=folder)  # noqa: PTH101 - moving a folder writes to it
+            os.chmod(inner, 0o700, dir_fd=folder)  # moving a folder writes to it
             _move_up(folder, inner, top, numbers)
     finally:
         os.close(folder)
-    os.rmdir(name, dir_fd=top)  # noqa: PTH106
+    os.rmdir(name, dir_fd=top)
 
 
 def _move_up(folder: int, name: str, top: int, numbers: Iterator[int]) -> None:
     while True:
         try:
-            os.rename(name, f".rest-{next(numbers)}", src_dir_fd=folder, dst_dir_fd=top)  # noqa: PTH104
+            os.rename(name, f".rest-{next(numbers)}", src_dir_fd=folder, dst_dir_fd=top)
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                 raise

@@ -94,8 +94,8 @@ class Supervisor:
             seat.prepare("lean")
 
     def _report(self, order: Order, outcome: Outcome) -> None:
-        if order is SELF_TEST:
-            self._send_readiness(outcome)
+        if order is SELF_TEST and self._setup is not None:
+            self._send_readiness(outcome, self._setup)
             return
         blobs = [blob for output in outcome.outputs for blob in output]
         header = {
@@ -110,9 +110,7 @@ class Supervisor:
         }
         self._send(header, blobs)
 
-    def _send_readiness(self, outcome: Outcome) -> None:
-        assert self._setup is not None
-        setup = self._setup
+    def _send_readiness(self, outcome: Outcome, setup: Setup) -> None:
         level, guarantees, reason = judge(outcome, setup)
         work = f"{setup.plan['box']}/work" if setup.plan["mounts"] else f"{setup.workplaces[0].path}/work"
         header = {

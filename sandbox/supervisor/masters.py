@@ -21,9 +21,10 @@ _BOOT = (
 
 
 class Masters:
-    """All masters come from the first one, which must be the first child of this process (`enter_pids`).
+    """All masters come from the first, which must be the first child of this process (`enter_pids`).
 
-    modules: kind -> what its zygotes have imported besides. on_lost: the first master is gone, and all with it.
+    modules: kind -> what its zygotes have imported besides. on_lost: the first master is gone, and all with
+    it.
     """
 
     def __init__(

@@ -55,7 +55,8 @@ class Meter:
                 waited = _waited_s(pid, task)
                 if waited > longest_wait:
                     longest_wait, own_cpu = waited, cpu if threads == 1 else 0.0
-        # While one task waits, at worst all the others of the run have the cores: only the rest is the host's doing.
+        # While one task waits, at worst the others of the run have its core: only the rest is the host's
+        # doing.
         sample.waited_s = max(0.0, longest_wait - (sample.cpu_time_s - own_cpu))
         return sample
 
@@ -97,7 +98,7 @@ def _pss_lines(text: str) -> list[tuple[str, str, str]]:
 def _stat(pid: int) -> list[str] | None:
     """Fields of /proc/PID/stat from the state on (index 0 is field 3 of proc(5))."""
     try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # noqa: PTH123 - several times per 20 ms
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # several times per 20 ms
             return file.read().decode("latin-1").rsplit(") ", 1)[1].split()
     except (OSError, IndexError):
         return None
@@ -120,7 +121,7 @@ def _tasks(pid: int) -> list[int]:
 
 def _children(pid: int, task: int) -> list[int]:
     try:
-        with open(f"/proc/{pid}/task/{task}/children", "rb", buffering=0) as file:  # noqa: PTH123
+        with open(f"/proc/{pid}/task/{task}/children", "rb", buffering=0) as file:
             return [int(child) for child in file.read().split()]
     except OSError:
         return []
@@ -129,7 +130,7 @@ def _children(pid: int, task: int) -> list[int]:
 def _waited_s(pid: int, task: int) -> float:
     """How long `task` was ready to run but had no core."""
     try:
-        with open(f"/proc/{pid}/task/{task}/schedstat", "rb", buffering=0) as file:  # noqa: PTH123
+        with open(f"/proc/{pid}/task/{task}/schedstat", "rb", buffering=0) as file:
             return int(file.read().split()[1]) / 1e9
     except (OSError, IndexError):
         return 0.0

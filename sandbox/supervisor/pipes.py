@@ -54,7 +54,7 @@ class Sink:
 
     def watch(self) -> None:
         """Begin to read."""
-        self._reactor.watch(self._fd, READ, self._read)
+        self._reactor.watch(self._fd, READ, self._on_readable)
 
     def finish(self) -> bytes:
         """Take what is still in the pipe, close it, and return all that was kept."""
@@ -69,6 +69,9 @@ class Sink:
             self._reactor.forget(self._fd)
             os.close(self._fd)
             self._fd = -1
+
+    def _on_readable(self) -> None:
+        self._read()
 
     def _read(self) -> bool:
         """Read once; False when there is nothing now or nothing more."""

@@ -1,18 +1,20 @@
-"""Where programs find their interpreter, the offered packages and their work folder, readable by their user.
+"""Where programs find their interpreter and the offered packages, readable by their user.
 
-Started as root, programs run under a user that may not be able to reach the service's interpreter or checkout (a
-0700 home). In order: as it lies; shown elsewhere by bind mounts; copied to a place of root's that everyone may
-enter; refused, naming the path. Each is really tried as that user.
+Started as root, programs run under a user that may not be able to reach the service's interpreter or checkout
+(a 0700 home). In order: as it lies; shown elsewhere by bind mounts; copied to a place of root's that
+everyone may enter; refused, naming the path. Each is really tried as that user.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from sandbox.config import FLAGS
 from sandbox.layers import namespaces
@@ -22,12 +24,12 @@ _MOUNT_POINTS = ("/mnt", "/srv", "/media", "/opt", "/run")
 _COPY_PLACES = ("/var/lib/goldcheck", "/opt/goldcheck", "/var/tmp/goldcheck", "/tmp/goldcheck")  # noqa: S108
 _TRY_S = 30
 _CHECK = (
-    "import os, sys, json, random, ctypes; [os.listdir(p) for p in sys.argv[1:] if os.path.isdir(p)]; "
-    + ("[open(p).close() for p in sys.argv[1:] if os.path.isfile(p)]")
+    "import os, sys, json, random, ctypes\n"
+    "for path in sys.argv[1:]: os.listdir(path) if os.path.isdir(path) else open(path).close()"
 )
 
 
-class Unplaceable(Exception):
+class Unplaceable(Exception):  # noqa: N818 - a state of the host
     """Programs could not read a path, and nothing helped. The text names it."""
 
 
@@ -57,7 +59,7 @@ class Source:
     def moved(self, prefix: str) -> tuple[str, str]:
         """Executable and library as they lie under another prefix."""
         return tuple(  # type: ignore[return-value]
-            os.path.join(prefix, os.path.relpath(path, self.prefix))  # noqa: PTH118
+            os.path.join(prefix, os.path.relpath(path, self.prefix))
             for path in (self.executable, self.library)
         )
 
@@ -66,7 +68,7 @@ def mount_base(avoid: Iterable[str]) -> str:
     """A folder to mount over: entered by everyone, and not above anything in `avoid`."""
     paths = [f"{path}/" for path in avoid]
     for base in _MOUNT_POINTS:
-        if os.path.isdir(base) and not any(path.startswith(f"{base}/") for path in paths):  # noqa: PTH112
+        if os.path.isdir(base) and not any(path.startswith(f"{base}/") for path in paths):
             namespaces.memory_files(base, 1 << 20, 4096)
             return base
     raise Unplaceable(f"no folder to mount over among {', '.join(_MOUNT_POINTS)}")
@@ -75,7 +77,8 @@ def mount_base(avoid: Iterable[str]) -> str:
 def place(source: Source, folder: str, uid: int | None, base: str | None, without: tuple[str, ...]) -> Placed:
     """Make `source` readable for `uid` (None: for ourselves).
 
-    folder: ours, for links to the packages. base: our own mounted folder, or None. without: methods to leave out.
+    folder: ours, for links to the packages. base: our own mounted folder, or None. without: methods to
+    leave out.
     """
     tried: list[str] = []
     if "direct" not in without and not (base and _hidden(source)):
@@ -110,20 +113,20 @@ def _hidden(source: Source) -> bool:
 def _direct(source: Source, folder: str) -> Placed:
     packages = _fresh(f"{folder}/packages")
     for entry, path in source.packages.items():
-        os.symlink(path, f"{packages}/{entry}")  # noqa: PTH211
+        os.symlink(path, f"{packages}/{entry}")
     readable = (*_interpreter(source.executable, source.library), packages, *source.packages.values())
     return Placed(source.executable, source.library, packages, readable, "direct")
 
 
 def _bind(source: Source, base: str) -> Placed:
     prefix = f"{base}/python"
-    os.makedirs(prefix, exist_ok=True)  # noqa: PTH103
+    os.makedirs(prefix, exist_ok=True)
     namespaces.bind_read_only(source.prefix, prefix)
     packages = _fresh(f"{base}/packages")
     for entry, path in source.packages.items():
         target = f"{packages}/{entry}"
-        if os.path.isdir(path):  # noqa: PTH112
-            os.mkdir(target)  # noqa: PTH102
+        if os.path.isdir(path):
+            os.mkdir(target)
         else:
             os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
         namespaces.bind_read_only(path, target)
@@ -133,14 +136,14 @@ def _bind(source: Source, base: str) -> Placed:
 
 def _copy(source: Source, parent: str) -> Placed:
     """Copies are kept from start to start, named by what they were made of."""
-    os.makedirs(parent, mode=0o755, exist_ok=True)  # noqa: PTH103
-    state = os.stat(parent, follow_symlinks=False)  # noqa: PTH116
+    os.makedirs(parent, mode=0o755, exist_ok=True)
+    state = os.stat(parent, follow_symlinks=False)
     if state.st_uid != 0 or state.st_mode & 0o022:
         raise PermissionError(f"{parent} is not root's alone")
     made_of = [source.executable, source.library, *sorted(source.packages.values())]
-    stamp = "".join(f"{path}:{os.stat(path).st_mtime_ns};" for path in made_of)  # noqa: PTH116
+    stamp = "".join(f"{path}:{os.stat(path).st_mtime_ns};" for path in made_of)
     target = f"{parent}/{_digest(stamp)}"
-    if not os.path.isdir(target):  # noqa: PTH112
+    if not os.path.isdir(target):
         _fill(source, target)
     executable, library = source.moved(f"{target}/python")
     packages = f"{target}/packages"
@@ -155,40 +158,38 @@ def _fill(source: Source, target: str) -> None:
         "site-packages", "dist-packages", "__pycache__", "test", "tests", "config-*"
     )
     shutil.copytree(source.library, library, symlinks=True, ignore=skip)
-    os.makedirs(os.path.dirname(executable), exist_ok=True)  # noqa: PTH103, PTH120
+    os.makedirs(os.path.dirname(executable), exist_ok=True)
     shutil.copy2(source.executable, executable)
     for name in _shared_libraries(source.prefix):
         shutil.copy2(f"{source.prefix}/lib/{name}", f"{part}/python/lib/{name}")
-    os.mkdir(f"{part}/packages")  # noqa: PTH102
+    os.mkdir(f"{part}/packages")
     for entry, path in source.packages.items():
-        if os.path.isdir(path):  # noqa: PTH112
+        if os.path.isdir(path):
             shutil.copytree(path, f"{part}/packages/{entry}", ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(path, f"{part}/packages/{entry}")
     _open_to_all(part)
     with suppress(OSError):  # another worker may have been faster
-        os.rename(part, target)  # noqa: PTH104
+        os.rename(part, target)
     shutil.rmtree(part, ignore_errors=True)
 
 
 def _open_to_all(top: str) -> None:
     for folder, _, files in os.walk(top):
-        os.chmod(folder, 0o755)  # noqa: PTH101
+        os.chmod(folder, 0o755)
         for name in files:
             path = f"{folder}/{name}"
-            if not os.path.islink(path):  # noqa: PTH114
-                os.chmod(path, os.stat(path).st_mode & 0o7555 | 0o444)  # noqa: PTH101, PTH116
+            if not os.path.islink(path):
+                os.chmod(path, os.stat(path).st_mode & 0o7555 | 0o444)
 
 
 def _digest(text: str) -> str:
-    import hashlib
-
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _interpreter(executable: str, library: str) -> tuple[str, ...]:
     """What the interpreter reads, and not the whole of its prefix: that may be someone's home."""
-    prefix = os.path.dirname(os.path.dirname(executable))  # noqa: PTH120
+    prefix = os.path.dirname(os.path.dirname(executable))
     libraries = [f"{prefix}/lib/{name}" for name in _shared_libraries(prefix)]
     return (executable, library, *libraries)
 
@@ -201,15 +202,15 @@ def _shared_libraries(prefix: str) -> list[str]:
 
 def _fresh(path: str) -> str:
     shutil.rmtree(path, ignore_errors=True)
-    os.makedirs(path, mode=0o755)  # noqa: PTH103
-    os.chmod(path, 0o755)  # noqa: PTH101
+    os.makedirs(path, mode=0o755)
+    os.chmod(path, 0o755)
     return path
 
 
 def _try(placed: Placed, source: Source, uid: int | None) -> str | None:
     """Start the interpreter as `uid` and read what must be readable; what went wrong, or None."""
     paths = [f"{placed.packages}/{entry}" for entry in source.packages]
-    who = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
+    who: dict[str, Any] = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
     command = [placed.executable, *FLAGS, "-c", _CHECK, placed.packages, *paths]
     try:
         done = subprocess.run(
@@ -220,10 +221,10 @@ def _try(placed: Placed, source: Source, uid: int | None) -> str | None:
             capture_output=True,
             timeout=_TRY_S,
             check=False,
-            **who,  # type: ignore[call-overload]  # noqa: E501, S603
+            **who,
         )
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
     if done.returncode == 0:
         return None
-    return str(done.stderr.decode(errors="replace").strip().rpartition("\n")[2]) or f"exit {done.returncode}"
+    return done.stderr.decode(errors="replace").strip().rpartition("\n")[2] or f"exit {done.returncode}"

@@ -21,7 +21,7 @@ class Removal:
         if pid == 0:
             try:
                 for name in os.listdir(path):
-                    os.chmod(f"{path}/{name}", 0o700)  # noqa: PTH101
+                    os.chmod(f"{path}/{name}", 0o700)
                     folder.empty(f"{path}/{name}")
             finally:
                 os._exit(0)

@@ -7,11 +7,11 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 from sandbox.layers.process import Bounds
-from sandbox.supervisor import meter
-from sandbox.supervisor.meter import Meter, Sample
+from sandbox.supervisor.meter import Meter, Sample, proportional_bytes
 from sandbox.supervisor.pipes import Feed, Sink
 from sandbox.supervisor.reactor import Callback, Reactor, Timer
 from sandbox.supervisor.workplace import Workplace
@@ -84,7 +84,6 @@ class Run:
         self._zygote: Zygote | None = None
         self._streams: list[_Streams] = []
         self._timer: Timer | None = None
-        self._meter: Meter | None = None
         self._reason: RunStatus | None = None
         self._message = ""
         self._started = 0.0
@@ -126,7 +125,7 @@ class Run:
             self._streams.append(self._equip(link, job, bounds, peer))
         for peer_socket in peers:
             peer_socket.close()
-        self._later(_FIRST_LOOK_S, self._first_look)
+        self._later(_FIRST_LOOK_S, lambda: self._first_look(zygote))
 
     def _equip(self, link: ChildLink, job: Job, bounds: Bounds, peer: list[int]) -> _Streams:
         """Give one child its descriptors and its job."""
@@ -136,12 +135,11 @@ class Run:
         from_stderr, stderr = os.pipe2(os.O_CLOEXEC)
         from_channel, to_channel = os.pipe2(os.O_CLOEXEC)
         theirs = [stdin, stdout, stderr, to_channel, *peer]
+        self._place.give(stdin, stdout, stderr)
         orders = json.dumps({"harness": job.harness, "bounds": asdict(bounds)}).encode()
         message = PREFIX.pack(len(orders), len(job.job)) + orders
-        try:
+        with suppress(OSError):  # the child may be gone; its zygote reports that
             socket.send_fds(link.sock, [message], theirs)
-        except OSError:
-            pass  # the child is gone; the zygote reports its end
         for fd in theirs[:4]:
             os.close(fd)
         Feed(self._reactor, link.sock.detach(), job.job)
@@ -153,20 +151,18 @@ class Run:
             channel=Sink(self._reactor, from_channel, limits.output_bytes, exceeded),
         )
 
-    def _first_look(self) -> None:
+    def _first_look(self, zygote: Zygote) -> None:
         """It did not end at once: read along and start to measure."""
         for streams in self._streams:
             streams.stdout.watch()
             streams.stderr.watch()
             streams.channel.watch()
-        assert self._zygote is not None
-        self._meter = Meter(self._zygote.pid, self._zygote.base_rss_bytes)
-        self._look()
+        meter = Meter(zygote.pid, zygote.base_rss_bytes)
+        self._look(meter)
 
-    def _look(self) -> None:
+    def _look(self, meter: Meter) -> None:
         """Measure, end the run if it is over a limit, or look again when it could be."""
-        assert self._meter is not None
-        sample, limits = self._meter.sample(), self.order.limits
+        sample, limits = meter.sample(), self.order.limits
         elapsed = time.monotonic() - self._started
         memory = self._memory(sample)
         self._peak = max(self._peak, memory)
@@ -185,7 +181,7 @@ class Run:
         elif elapsed > starved_after_s(limits):
             self.end(RunStatus.STARVED)
         else:
-            self._later(self._next_look_s(sample, memory, elapsed), self._look)
+            self._later(self._next_look_s(sample, memory, elapsed), lambda: self._look(meter))
 
     def _next_look_s(self, sample: Sample, memory: int, elapsed: float) -> float:
         limits = self.order.limits
@@ -203,7 +199,7 @@ class Run:
         rough = sample.rss_bytes + files
         if rough <= self.order.limits.memory_bytes or (len(sample.processes) < 2 and not files):
             return rough
-        exact = meter.proportional_bytes(sample.processes)
+        exact = proportional_bytes(sample.processes)
         return rough if exact is None else exact[0] + max(exact[1], files)
 
     def _done(self, ended: Ended) -> None:
@@ -238,9 +234,9 @@ class Run:
         return RunStatus.EXITED if first is not None and first >= 0 else RunStatus.SIGNALED
 
     def _give_up(self) -> None:
-        assert self._zygote is not None
         self._message = "the zygote did not answer"
-        self._zygote.destroy()
+        if self._zygote is not None:
+            self._zygote.destroy()
         self.lose()
 
     def _finish(self, outcome: Outcome) -> None:

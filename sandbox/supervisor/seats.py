@@ -1,4 +1,4 @@
-"""This worker's share of the host: a seat has a work folder, a user and zygotes, and does one run at a time."""
+"""A worker's share of the host: a seat has a work folder, a user and zygotes, and does one run at a time."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ from sandbox.supervisor.run import Job, Order, Outcome
 from sandbox.supervisor.setup import Setup
 from sandbox.types import Limits, RunStatus
 
-_SECRET = "/etc/passwd"  # readable for everyone on every host, but not for programs
+_FORBIDDEN = "/etc/passwd"  # readable for everyone on every host, but not for programs
 _LIMITS = Limits(cpu_time_s=10, wall_time_s=30)
 
 SELF_TEST = Order(
     id=0,
     kind="lean",
-    jobs=(Job("probe", json.dumps({"secret": _SECRET}).encode(), b""),),
+    jobs=(Job("probe", json.dumps({"forbidden": _FORBIDDEN}).encode(), b""),),
     limits=_LIMITS,
     alone=False,
 )

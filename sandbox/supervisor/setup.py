@@ -14,12 +14,33 @@ from sandbox.supervisor import placement, uids
 from sandbox.supervisor.placement import Placed, Source
 from sandbox.supervisor.workplace import Workplace
 
-_SYSTEM = (
-    "/bin /lib /lib32 /lib64 /usr/bin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/share/zoneinfo "
-    "/usr/share/locale /usr/share/i18n /usr/share/terminfo /usr/local/lib /etc/ld.so.cache /etc/localtime "
-    "/etc/alternatives /dev/null /dev/zero /dev/full /dev/urandom /dev/random /sys/devices/system/cpu/online"
-).split()
-"""Readable for programs besides the interpreter: what other programs need to start. Nothing of /proc, /home or /etc."""
+_SYSTEM = [
+    "/bin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/share/zoneinfo",
+    "/usr/share/locale",
+    "/usr/share/i18n",
+    "/usr/share/terminfo",
+    "/usr/local/lib",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/alternatives",
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/urandom",
+    "/dev/random",
+    "/sys/devices/system/cpu/online",
+]
+"""Readable for programs besides the interpreter: what other programs need to start. Nothing of /proc, /home
+or /etc."""
 
 _ENTRIES = 50_000
 _GROUP_BITS = 0o755
@@ -41,8 +62,8 @@ class Setup:
 def prepare(config: Mapping[str, Any]) -> Setup:
     """Enter namespaces, place the interpreter, make the work folders. `config`: see `Sandbox._configuration`.
 
-    assume (tests only): any of "no landlock", "landlock N", "no seccomp", "no mounts", "no pids", "not direct",
-    "not bind", "not copy".
+    assume (tests only): any of "no landlock", "landlock N", "no seccomp", "no mounts", "no pids",
+    "not direct", "not bind", "not copy".
     """
     assume: list[str] = config["assume"]
     why: dict[str, str] = {}
@@ -51,7 +72,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
     process.raise_soft(resource.RLIMIT_NOFILE, 1 << 20)
     ids: list[int | None] = [None] * config["slots"]
     if os.geteuid() == 0:
-        claimed, claims = uids.claim(*config["uids"], config["slots"])
+        claimed, claims = uids.claim(tuple(config["uids"]), config["slots"])
         ids = [*claimed]
         keep += claims
     source = Source(packages=config["packages"], **config["interpreter"])
@@ -95,14 +116,14 @@ def _mounted(source: Source, config: Mapping[str, Any], assume: list[str], why: 
 def _own_folder(run_dir: str, root: bool, keep: list[Any]) -> str:
     """A folder for this supervisor alone; what dead ones left is removed."""
     workers = f"{run_dir}/workers"
-    os.makedirs(workers, exist_ok=True)  # noqa: PTH103
+    os.makedirs(workers, exist_ok=True)
     number = 0
     while (lock := _lock(f"{workers}/{number}.lock")) is None:
         number += 1
     keep.append(lock)
     path = f"{workers}/{number}"
     _discard(path)
-    os.makedirs(path, mode=_GROUP_BITS if root else 0o700)  # noqa: PTH103
+    os.makedirs(path, mode=_GROUP_BITS if root else 0o700)
     for name in os.listdir(workers):
         stale, dot, _ = name.partition(".")
         if not dot and stale != str(number) and (left := _lock(f"{workers}/{stale}.lock")) is not None:
@@ -124,19 +145,19 @@ def _lock(path: str) -> int | None:
 def _discard(path: str) -> None:
     from sandbox.supervisor import folder
 
-    if os.path.isdir(path):  # noqa: PTH112
+    if os.path.isdir(path):
         folder.empty(path)
-        os.rmdir(path)  # noqa: PTH106
+        os.rmdir(path)
 
 
 def _workplaces(own: str, mounted: bool, ids: list[int | None], disk_bytes: int) -> list[Workplace]:
-    os.makedirs(f"{own}/slots", mode=_GROUP_BITS, exist_ok=True)  # noqa: PTH103
+    os.makedirs(f"{own}/slots", mode=_GROUP_BITS, exist_ok=True)
     if mounted:
-        os.mkdir(f"{own}/box")  # noqa: PTH102
+        os.mkdir(f"{own}/box")
     places = []
     for number, uid in enumerate(ids):
         path = f"{own}/slots/{number}"
-        os.mkdir(path, 0o711)  # noqa: PTH102
+        os.mkdir(path, 0o711)
         if mounted:
             namespaces.memory_files(path, disk_bytes, _ENTRIES)
         places.append(Workplace(path, uid, disk_bytes, mounted))

@@ -10,7 +10,7 @@ class Slots:
     """Locked files in a folder shared by all workers; the kernel frees what a dead worker held."""
 
     def __init__(self, folder: str, count: int) -> None:
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+        os.makedirs(folder, mode=0o700, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         self._files = [os.open(f"{folder}/{number}", flags, 0o600) for number in range(count)]
         self._held: set[int] = set()

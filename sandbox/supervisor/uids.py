@@ -1,4 +1,4 @@
-"""User ids for programs, when started as root: one per slot of each worker, shared with nobody on the host."""
+"""User ids for programs when started as root: one per seat of each worker, shared with nobody on the host."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import socket
 _Claim = socket.socket
 
 
-class UidRangeExhausted(Exception):
+class UidRangeExhausted(Exception):  # noqa: N818 - a state of the host
     """Every id of the range is in use. The text names the range."""
 
 
-def claim(first: int, count: int, wanted: int) -> tuple[list[int], list[_Claim]]:
-    """Claim `wanted` ids from `first .. first + count - 1`; they are free again when the sockets are closed.
+def claim(span: tuple[int, int], wanted: int) -> tuple[list[int], list[_Claim]]:
+    """Claim `wanted` ids from `span`, its first and how many; they are free again when the sockets are
+    closed.
 
-    An abstract socket per id is the claim: host-wide, whatever folders the workers use, and the kernel takes it back
-    however a worker ends. Ids under which anything already runs are left alone.
+    An abstract socket per id is the claim: host-wide, whatever folders the workers use, and the kernel
+    takes it back however a worker ends. Ids under which anything already runs are left alone.
     """
+    first, count = span
     busy = _running()
     uids: list[int] = []
     claims: list[_Claim] = []
@@ -44,7 +46,7 @@ def _running() -> set[int]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
-                users.add(os.stat(f"/proc/{name}").st_uid)  # noqa: PTH116
+                users.add(os.stat(f"/proc/{name}").st_uid)
             except OSError:
                 continue
     return users

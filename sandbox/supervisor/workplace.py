@@ -34,6 +34,12 @@ class Workplace:
             folder.make(f"{path}/{part}", uid)
         self._used_when_empty = self.memory_bytes()
 
+    def give(self, *fds: int) -> None:
+        """Make the program's user the owner of pipes, so that it can open them again as /dev/stdin and the like."""
+        if self._uid is not None:
+            for fd in fds:
+                os.fchown(fd, self._uid, self._uid)
+
     def memory_bytes(self) -> int:
         """Memory taken by files."""
         if not self._in_memory:
@@ -57,23 +63,29 @@ class Workplace:
     ) -> None:
         """Bring back the empty state, then call `then`.
 
-        remove_slowly: empties a folder in a process of its own and calls back; used when there is much to remove.
+        remove_slowly: empties the folders in a folder from a process of its own and calls back; used when
+            there is much to remove.
         """
         if all(folder.is_quick(f"{self.path}/{part}") for part in self._parts):
             self._reset()
             then()
         else:
-            remove_slowly(self.path, lambda: (self._reset(), then())[1])
+
+            def emptied() -> None:
+                self._reset()
+                then()
+
+            remove_slowly(self.path, emptied)
 
     def _reset(self) -> None:
         self._next_look = 0.0
         for part in self._parts:
             path = f"{self.path}/{part}"
-            if not os.path.isdir(path):  # noqa: PTH112
+            if not os.path.isdir(path):
                 folder.make(path, self._uid)
                 continue
-            os.chmod(path, 0o700)  # noqa: PTH101
+            os.chmod(path, 0o700)
             folder.empty(path)
             if part == "work":  # whatever was set on the folder itself goes with it
-                os.rmdir(path)  # noqa: PTH106
+                os.rmdir(path)
                 folder.make(path, self._uid)

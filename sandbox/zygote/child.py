@@ -31,8 +31,8 @@ _CLOSE_RANGE = 436
 class Fences:
     """What a zygote has ready for its children.
 
-    work: path of the work folder. version: of Landlock, 0 for none. writable: descriptors of other places that a
-    program may write to.
+    work: path of the work folder. version: of Landlock, 0 for none. writable: descriptors of other places
+    that a program may write to.
     """
 
     work: str
@@ -63,7 +63,7 @@ class Child:
         error: BaseException | None = None
         try:
             main(job, CHANNEL_FD, peer)
-        except BaseException as raised:  # noqa: BLE001 - the program's own end, whatever it is
+        except BaseException as raised:  # the program's own end, whatever it is
             error = raised
         finish(error)
 

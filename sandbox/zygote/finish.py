@@ -1,8 +1,9 @@
 """Ends a child the way Python ends a script, without taking the warm interpreter apart first.
 
-A whole `Py_FinalizeEx` in a forked child frees thousands of objects that the zygote made and copies their pages
-(docs/decisions/0012-ending-a-run.md). What a program can notice of it is done here in the same order: waiting for
-threads, atexit, flushing, the end of the program's own objects. Programs that left threads running get the real one.
+A whole `Py_FinalizeEx` in a forked child frees thousands of objects that the zygote made, and copies their
+pages to do so (docs/decisions/0012-ending-a-run.md). What a program can notice of it is done here in the
+same order: waiting for threads, atexit, flushing, the end of the program's own objects. Programs that leave
+threads running get the real one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -54,10 +56,8 @@ def _system_exit_status(code: Any) -> int:
         return 0
     if isinstance(code, int):
         return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 0xFF
-    try:
-        print(code, file=sys.stderr)
-    except Exception:  # noqa: BLE001, S110 - as the interpreter does: the status stands, the text is lost
-        pass
+    with suppress(Exception):  # as the interpreter does: the status stands, the text is lost
+        print(code, file=sys.stderr)  # noqa: T201 - the program's own standard error
     return 1
 
 
@@ -68,7 +68,7 @@ def _flush() -> bool:
         try:
             if stream is not None and not stream.closed:
                 stream.flush()
-        except BaseException:  # noqa: BLE001 - the stream may be any object of the program's
+        except BaseException:  # the stream may be any object of the program's
             good = False
     return good
 

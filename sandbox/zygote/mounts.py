@@ -23,7 +23,7 @@ def make_private(plan: Mapping[str, Any], folder: str) -> tuple[str, ...]:
     libc.mount(folder, plan["box"], None, _MS_BIND)
     private = []
     for place, part in PLACES.items():
-        if os.path.isdir(place):  # noqa: PTH112
+        if os.path.isdir(place):
             libc.mount(f"{folder}/{part}", place, None, _MS_BIND)
             private.append(place)
     if plan["own_pids"]:

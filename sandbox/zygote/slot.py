@@ -6,6 +6,8 @@ import os
 import select
 import signal
 import socket
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,9 +130,9 @@ class SlotZygote:
     def _end_everything(self) -> None:
         """Kill every process of the run, collect them all and report.
 
-        The first child is still a zombie here, so its group's number cannot have been given to anyone else. No
-        process can have left the group: setsid and setpgid have no effect. Inside a signal scope kill(-1) reaches
-        exactly the run.
+        The first child is still a zombie here, so its group's number cannot have been given to anyone else.
+        No process can have left the group: setsid and setpgid have no effect. Inside a signal scope kill(-1)
+        reaches exactly the run.
         """
         run, self._run = self._run, None
         if run is None:
@@ -173,8 +175,6 @@ def _cannot_signal(pid: int) -> bool:
     return False
 
 
-def _ignoring_absence(kill: Any, target: int) -> None:
-    try:
+def _ignoring_absence(kill: Callable[[int, int], None], target: int) -> None:
+    with suppress(ProcessLookupError):
         kill(target, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

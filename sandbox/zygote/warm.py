@@ -11,10 +11,31 @@ from collections.abc import Sequence
 
 import sandbox.child
 
-_ALWAYS = (
-    "array bisect collections.abc contextlib copy enum functools gc heapq io itertools math operator os random re "
-    "string struct sys time typing threading traceback"
-).split()
+_ALWAYS = [
+    "array",
+    "bisect",
+    "collections.abc",
+    "contextlib",
+    "copy",
+    "enum",
+    "functools",
+    "gc",
+    "heapq",
+    "io",
+    "itertools",
+    "math",
+    "operator",
+    "os",
+    "random",
+    "re",
+    "string",
+    "struct",
+    "sys",
+    "time",
+    "typing",
+    "threading",
+    "traceback",
+]
 
 
 def prepare(package_root: str) -> None:
