@@ -40,7 +40,7 @@ class Metrics:
         # The library reads the variable when it is imported, so it must not be imported earlier.
         from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
 
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
         self._verdicts = Counter(
             "goldcheck_verdicts",

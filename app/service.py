@@ -46,7 +46,7 @@ class Service:
         self.settings = settings
         self.sandbox: Sandbox | None = None
         if verifiers is None:
-            self.sandbox, verifiers = _built_in(settings)
+            self.sandbox, verifiers = built_in(settings)
         self.registry = Registry(verifiers)
         self.intake = Intake(settings, self.registry)
         self.admission = Admission(settings.queue_items, settings.queue_bytes, settings.retry_after_s)
@@ -132,7 +132,7 @@ def _log_config(settings: Settings) -> LogConfig:
     )
 
 
-def _built_in(settings: Settings) -> tuple[Sandbox | None, Sequence[Verifier]]:
+def built_in(settings: Settings) -> tuple[Sandbox | None, Sequence[Verifier]]:
     """The sandbox and the verifiers that goldcheck comes with."""
     from sandbox.config import SandboxConfig
     from sandbox.engine import Sandbox

@@ -63,6 +63,10 @@ class Settings(BaseSettings):
     )
     idempotency_bytes: int = Field(64 * MIB, ge=0, description="memory for replies kept for repeated keys")
 
+    drain_s: int = Field(
+        30, ge=1, description="seconds for which SIGTERM lets requests under way come to their end"
+    )
+
     min_isolation: Level = Field(
         "strong", description="least isolation level at which programs are run (none, base, strong, full)"
     )
