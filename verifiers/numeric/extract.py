@@ -125,6 +125,7 @@ _TOKEN = re.compile(
       (?:[A-Za-z]++[ :]++)++                                      # plain words, quickly
     | (?P<plain>{PLAIN_DECIMAL})(?=\.?(?:\n|\Z))                    # at the end of a line, quickly
     | \\++(?![A-Za-z])                                            # so that a run of them is read once
+    | (?<=[0-9A-Za-z.)%])\[[0-9]++\]                                # 42[1], a footnote
     | (?P<unreadable>(?:
           (?:\\++(?:{_OPERATOR}|{_FUNCTION})(?![A-Za-z])|[√∛±])
           {_BLANK}*+[\[{{(]*+{_BLANK}*+[-+]?[$€£]?[.]?[0-9]
@@ -185,7 +186,7 @@ def _last_digit(text: str, begin: int) -> int:
 
 
 def _token_boundary(text: str, begin: int, end: int) -> int:
-    """A place before the last digit no number spans: a line's start, a space between letters or after a comma."""
+    """A place no number spans: the start of the line, a space between letters or after a comma."""
     line = text.rfind("\n", begin, end) + 1 or begin
     space = text.rfind(" ", line, end)
     while space > line:

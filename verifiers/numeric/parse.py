@@ -129,13 +129,13 @@ _SWITCH = (
     r"(?:displaystyle|textstyle|bf|it|rm|sf|tt|bfseries|itshape|tiny|small|normalsize|[lL]arge|LARGE|[hH]uge)"
 )
 _OPENER = (
-    rf"(?:{PAD}|[{{($*_`\"]|{BS}[(\[]|{BS}left{SP}*+\(|{FONT}|{BS}{_SWITCH}(?![A-Za-z])"
-    rf"|{BS}(?:text)?color{SP}*+\{{[A-Za-z]++\}}|{CURRENCY})"
+    rf"(?:{PAD}|[{{($*_`\"]|{BS}[(\[]|{BS}left{SP}*+\(|{FONT}{SP}*+{CURRENCY}{SP}*+\}}|{FONT}"
+    rf"|{BS}{_SWITCH}(?![A-Za-z])|{BS}(?:text)?color{SP}*+\{{[A-Za-z]++\}}|{CURRENCY})"
 )
 _CLOSER = rf"(?:{PAD}|[}})$*_`\"]|{BS}right{SP}*+\)|{BS}[)\]])"
 _LABEL = (
-    rf"(?:{PAD}|[A-Za-z'(){{}}]|_\{{?[A-Za-z0-9]{{1,3}}\}}?|{FONT}|{BS}{_GREEK}(?![A-Za-z]))*+"
-    rf"(?:=(?!=)|≈|{BS}approx(?![A-Za-z]))"
+    rf"(?:{PAD}|(?!is(?![A-Za-z]))[A-Za-z]++|['(){{}}]|_\{{?[A-Za-z0-9]{{1,3}}\}}?|{FONT}|{BS}{_GREEK}(?![A-Za-z]))*+"
+    rf"(?:=(?!=)|≈|{BS}approx(?![A-Za-z])|(?<=[A-Za-z]{{2}}):|is(?![A-Za-z]))"
 )
 
 _LETTER = "A-Za-zµÀ-ÖØ-öø-ɏΑ-Ωα-ορ-ωА-яЁё"
@@ -148,7 +148,7 @@ _CONTINUES = (
 """Words that continue a number instead of measuring it."""
 _TEXT_UNIT = (
     rf"{BS}(?:text(?:bf|it|rm|sf|tt|sc|up|normal)?|mathrm|[mh]box|operatorname){SP}*+\{{{SP}*+(?!{_CONTINUES})"
-    rf"(?:[^{{}}0-9\\=<>+^$]|{BS}[%,;:!$ ]|\^\{{?-?[0-9](?![0-9])\}}?)*+\}}"
+    rf"(?:[^{{}}0-9\\=<>+^$]|{BS}[%,;:!$ ]|\^(?:\{{-?[0-9]\}}|-?[0-9](?![0-9])))*+\}}"
 )
 _DEGREE = rf"(?:°|\^{SP}*+(?:\{{{SP}*+{BS}circ{SP}*+\}}|{BS}circ(?![A-Za-z]))|{BS}degree(?![A-Za-z]))"
 _FIRST_UNIT = (
@@ -162,12 +162,13 @@ _NEXT_UNIT = (
 )
 _PLAIN = re.compile(rf"[-+]?{PLAIN_DECIMAL}")
 _ANSWER = re.compile(
-    rf"{_OPENER}*+(?:{_LABEL}{_OPENER}*+)?(?P<sign>[-+])?{_OPENER}*+(?P<inner_sign>[-+])?(?P<core>{NUMBER})"
+    rf"{_OPENER}*+(?:{_LABEL}(?:{_OPENER}|\}})*+)?(?P<sign>[-+])?{_OPENER}*+(?P<inner_sign>[-+])?(?P<core>{NUMBER})"
     rf"{_CLOSER}*+(?:{_FIRST_UNIT}{_NEXT_UNIT}*+{_CLOSER}*+)?(?:\.{_CLOSER}*+)?"
 )
 _BLANK = re.compile(rf"(?:{_OPENER}|{_CLOSER})*+")
 _DIGITS = re.compile(r"[0-9]++(?:[.,'][0-9]++)*+")
-_SEPARATOR = re.compile(rf"[,;&]|(?<![A-Za-z])(?:or|and|to)(?![A-Za-z])|\A(?:{PAD}|[$(){{}}])++\Z")
+_SEPARATOR = re.compile(r"[,;&]|(?<![A-Za-z])(?:or|and|to)(?![A-Za-z])")
+_GAP = re.compile(rf"(?:{SP}|[$()])++")
 
 
 def read_answer(text: str) -> Rational | Unreadable:
@@ -198,6 +199,7 @@ def _why_unreadable(text: str) -> Unreadable:
     if numbers and ("±" in text or "\\pm" in text):
         return "several_values"
     for one, other in pairwise(numbers):
-        if _SEPARATOR.search(text, one.end(), other.start()):
+        between = one.end(), other.start()
+        if _SEPARATOR.search(text, *between) or _GAP.fullmatch(text, *between):
             return "several_values"
     return "not_a_number"
