@@ -68,7 +68,7 @@ class Intake:
         assert fields is not None  # noqa: S101 - there is a fault or a value
         if verifier is not None:
             fields["verifier"] = verifier
-        job = self._job(fields, GroundTruths(self._settings, document, {}), replaced, "", faults)
+        job = self._job(fields, GroundTruths(self._settings, document, {}), bool(replaced), "", faults)
         faults.raise_if_any()
         assert job is not None  # noqa: S101
         return job
@@ -76,10 +76,8 @@ class Intake:
     async def batch(self, document: Document) -> list[Job]:
         """The jobs of a batch, in order. Raises Problem, for the whole batch, when anything is wrong."""
         faults = Faults()
-        default_replaced = isinstance(document.value, dict) and _clean(
-            document, document.value.get("defaults")
-        )
-        keys_replaced = _clean_keyed(document)
+        in_defaults = _clean(document, document.value.get("defaults")) if _is_object(document) else set()
+        keyed = _clean_keyed(document)
         envelope = _validate(contracts.ENVELOPE, document.value, "", faults)
         faults.raise_if_any()
         assert envelope is not None  # noqa: S101
@@ -90,14 +88,13 @@ class Intake:
         pace = Pace()
         for index, raw in enumerate(envelope["items"]):
             pointer = f"/items/{index}"
-            replaced = _clean(document, raw)
+            changed = _clean(document, raw)
             item = _validate(contracts.ITEM, raw, pointer, faults)
             if item is not None:
                 fields = _fill(item, defaults)
-                inherits = not ("response" in item and "ground_truth" in item)
-                replaced = replaced or (default_replaced and inherits)
-                replaced = replaced or fields.get("ground_truth_key") in keys_replaced
-                job = self._job(fields, truths, replaced, pointer, faults)
+                replaced = changed or fields.get("ground_truth_key") in keyed
+                replaced = replaced or any(_is_inherited(name, item) for name in in_defaults)
+                job = self._job(fields, truths, bool(replaced), pointer, faults)
                 if job is not None:
                     jobs.append(job)
             if pace.is_over:
@@ -199,33 +196,32 @@ def _validate(adapter: TypeAdapter[Any], value: Any, pointer: str, faults: Fault
     return fields
 
 
-def _clean(document: Document, item: Any) -> bool:
-    """Make all texts of an item storable; whether response or ground truth were changed by that."""
+def _clean(document: Document, item: Any) -> set[str]:
+    """Make all texts of an item storable; which of response and ground truth were changed by that."""
+    changed_fields: set[str] = set()
     if not document.may_hold_unstorable or not isinstance(item, dict):
-        return False
-    replaced = False
+        return changed_fields
     for name in ("response", "ground_truth"):
         if name in item:
             item[name], changed = replace_unstorable(item[name])
-            replaced = replaced or changed
+            if changed:
+                changed_fields.add(name)
     replace_unstorable(item)
-    return replaced
+    return changed_fields
 
 
-def _clean_keyed(document: Document) -> frozenset[str]:
+def _clean_keyed(document: Document) -> set[str]:
     """Make the keyed ground truths storable; the keys whose value was changed by that."""
-    if not document.may_hold_unstorable or not isinstance(document.value, dict):
-        return frozenset()
-    by_key = document.value.get("ground_truths")
-    if not isinstance(by_key, dict):
-        return frozenset()
+    by_key = document.value.get("ground_truths") if _is_object(document) else None
     changed_keys: set[str] = set()
+    if not document.may_hold_unstorable or not isinstance(by_key, dict):
+        return changed_keys
     for key in by_key:
         by_key[key], changed = replace_unstorable(by_key[key])
         if changed:
             changed_keys.add(key)
     replace_unstorable(by_key)  # the keys themselves
-    return frozenset(changed_keys)
+    return changed_keys
 
 
 def _fill(item: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,6 +236,15 @@ def _fill(item: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     if defaults.get("meta") and "meta" in item:
         fields["meta"] = {**defaults["meta"], **(item["meta"] or {})}
     return fields
+
+
+def _is_object(document: Document) -> bool:
+    return isinstance(document.value, dict)
+
+
+def _is_inherited(name: str, item: Mapping[str, Any]) -> bool:
+    """Whether an item takes this field from the defaults."""
+    return name not in item and not (name == "ground_truth" and "ground_truth_key" in item)
 
 
 def _check_ground_truth_key(

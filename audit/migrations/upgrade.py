@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Final
 
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection
+
+
+_ALEMBIC: Final = threading.Lock()
+"""Alembic keeps the migration under way in module globals: one thread at a time."""
 
 
 def configuration(connection: Connection) -> Config:
@@ -19,4 +25,5 @@ def configuration(connection: Connection) -> Config:
 
 def upgrade(connection: Connection) -> None:
     """Run what is missing inside the transaction of `connection`."""
-    command.upgrade(configuration(connection), "head")
+    with _ALEMBIC:
+        command.upgrade(configuration(connection), "head")

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from verifiers.base import BaseOptions
-from verifiers.types import MISSING, Outcome, Task, Unscorable, Verdict
+from verifiers.types import Outcome, Task, Unscorable, Verdict
 
 
 class ExactOptions(BaseOptions):
@@ -19,10 +19,9 @@ class ExactOptions(BaseOptions):
     weight: float = Field(1.0, ge=0, le=1)
 
 
-class ExactVerifier:
-    """Inline: correct when the response is the ground truth, letter by letter."""
+class _Exact:
+    """Correct when the response is the ground truth, letter by letter."""
 
-    name = "exact"
     version = "1.0.0"
     Options = ExactOptions
     reasons: tuple[str, ...] = ("equal", "different")
@@ -35,9 +34,8 @@ class ExactVerifier:
         """Nothing outside the request matters."""
         return {}
 
-    def judge(self, task: Task) -> Outcome:
-        """Compare the texts."""
-        if task.ground_truth is MISSING or not isinstance(task.ground_truth, str):
+    def _compare(self, task: Task) -> Outcome:
+        if not isinstance(task.ground_truth, str):
             return Unscorable("invalid_ground_truth", "the ground truth must be a text")
         response = task.response.strip() if task.options.strip else task.response
         correct = response == task.ground_truth
@@ -46,8 +44,18 @@ class ExactVerifier:
         )
 
 
-class PooledExactVerifier(ExactVerifier):
-    """Pooled: as `ExactVerifier`, and tests hold it up. `calls` are the responses that it began to judge."""
+class ExactVerifier(_Exact):
+    """Judges on the event loop."""
+
+    name = "exact"
+
+    def judge(self, task: Task) -> Outcome:
+        """Compare the texts."""
+        return self._compare(task)
+
+
+class PooledExactVerifier(_Exact):
+    """Judges elsewhere, and tests hold it up. `calls` are the responses that it began to judge."""
 
     name = "pooled"
     self_timed = True
@@ -67,4 +75,4 @@ class PooledExactVerifier(ExactVerifier):
         if task.response in self.gates:
             await self.gates[task.response].wait()
         self.before(task)
-        return ExactVerifier.judge(self, task)
+        return self._compare(task)
