@@ -90,7 +90,7 @@ def _closing_brace(text: str, content: int, limit: int) -> int:
 
 # --- running text ----------------------------------------------------------------------------------------
 
-_ATTACHED = r"[0-9A-Za-z.,:'/^_*+×·⋅{}()\[\\\u200b-]*+"
+_ATTACHED = r"[0-9A-Za-z.,:'/^_*+×·⋅{}()\[\]\\\u200b-]*+"
 """What else belongs to something that is no number, so that no part of it is taken for one."""
 _BLANK = rf"(?:[ \t~]|{BS}[,;:! ])"
 _OPERATOR = r"(?:times|cdot|div|ast|pm|mp|over)"
@@ -115,6 +115,7 @@ _JUNK = rf"""(?:
     | [)\]}}]++\^(?!\{{?[ ]?\\++circ)                              # (3)^2
     | \((?=[-+]?[0-9.\\]|{_LETTER})                             # 5(x+1)
     | {_BLANK}*+(?:\\++(?:{_OPERATOR}|{_FUNCTION}|{_CONSTANT})(?![A-Za-z])|[π√∞±])     # 2\pi  3\sqrt 2
+      (?:{_BLANK}++[-+]?[0-9])?
     | [ ]*+[×·⋅*/^+][ ]*+[0-9]                                    # 3 × 4
     | [ ]++(?:[xX]|:)[ ]++[0-9]                                   # 3 x 4  3 : 4
     | {_SCALE}

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-from pydantic import PlainValidator, WithJsonSchema
+from pydantic import Field, PlainValidator, WithJsonSchema
 
 from verifiers.base import BaseOptions
 from verifiers.literals import FloatLiteral
@@ -41,23 +41,24 @@ def written(value: float) -> str:
     return str(value) if isinstance(value, int) else float.__repr__(value)
 
 
-def _tolerance_schema(meaning: str) -> WithJsonSchema:
-    return WithJsonSchema({"type": "number", "minimum": 0, "description": meaning})
+Tolerance = Annotated[
+    FloatLiteral, PlainValidator(_read_tolerance), WithJsonSchema({"type": "number", "minimum": 0})
+]
 
 
 class NumericOptions(BaseOptions):
     """How far off an answer may be, and what part of the response is read."""
 
-    rtol: Annotated[
-        FloatLiteral, PlainValidator(_read_tolerance), _tolerance_schema("relative part of the tolerance")
-    ] = FloatLiteral("1e-6")
-    atol: Annotated[
-        FloatLiteral, PlainValidator(_read_tolerance), _tolerance_schema("absolute part of the tolerance")
-    ] = FloatLiteral("1e-9")
-    tolerance_mode: Literal["absolute_floor", "relative"] = "absolute_floor"
-    """`rtol` times `max(1, abs(g))`, or times `abs(g)`."""
-    reasoning: Reasoning = "keep"
-    """Read everything; or what follows the last `</think>`; or that, and nothing without a `</think>`."""
+    rtol: Tolerance = Field(1e-6, validate_default=True, description="relative part of the tolerance")
+    atol: Tolerance = Field(1e-9, validate_default=True, description="absolute part of the tolerance")
+    tolerance_mode: Literal["absolute_floor", "relative"] = Field(
+        "absolute_floor", description="rtol counts times max(1, abs(g)), or times abs(g)"
+    )
+    reasoning: Reasoning = Field(
+        "keep",
+        description="read everything; strip: what follows the last </think>, and nothing after an unclosed "
+        "<think>; require: the same, and nothing without a </think>",
+    )
 
     @cached_property
     def rule(self) -> Rule:
