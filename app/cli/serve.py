@@ -67,16 +67,18 @@ def serve(
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
         raise CommandError(f"{host} is no address of this machine: {error.strerror}") from None
+    try:
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
         reasons = {
             errno.EADDRINUSE: f"port {port} on {host} is taken; choose another with --port",
             errno.EACCES: f"port {port} may not be opened by this user",
             errno.EADDRNOTAVAIL: f"{host} is no address of this machine",
+            errno.EAFNOSUPPORT: f"{host} is no address of this machine",
         }
         raise CommandError(reasons.get(error.errno or 0, f"{host}:{port}: {error.strerror}")) from None
 

@@ -31,7 +31,7 @@ def listed(client: Client, **query: Any) -> list[str]:
 
 
 def test_a_verdict_comes_back_as_judged(auditing: Client) -> None:
-    """Texts with any code points, numbers beyond floats: what was judged is what is shown, and the reply too."""
+    """Texts with any code points, numbers beyond floats: what was judged is shown, and the reply too."""
     body = (
         b'{"verifier": "numeric", "response": "\\u00e9\\ud83d\\ude00 \\\\boxed{1/3}\\r\\n",'
         b' "ground_truth": 0.33333333333333333333333333, "prompt": [{"role": "user", "content": "\\u4f60"}],'
@@ -139,7 +139,7 @@ def test_replies_fit_the_document(auditing: Client) -> None:
 
 
 def test_database_in_trouble(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With garbage for a database, verdicts go on, /readyz says degraded, a counter rises, reading is a 503."""
+    """With a broken database verdicts go on, /readyz says degraded, a counter rises, reading is a 503."""
     folder = tmp_path_factory.mktemp("garbage")
     (folder / "goldcheck.db").write_bytes(b"garbage " * 1000)
     with serving(folder, audit_durability="commit") as client:

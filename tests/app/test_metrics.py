@@ -89,7 +89,7 @@ def test_a_new_start_counts_from_nothing(tmp_path: Path) -> None:
     assert run_workers(tmp_path) == first
 
 
-def test_no_disk_space_for_shared_metrics(tmp_path: Path) -> None:
+def test_no_folder_for_shared_metrics(tmp_path: Path) -> None:
     """Where the folder cannot be made, each worker counts for itself; nothing fails."""
     (tmp_path / "metrics").write_text("in the way")
     alone, other = run_workers(tmp_path)
