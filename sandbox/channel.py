@@ -29,13 +29,19 @@ def send(sock: socket.socket, message: Message, fds: Sequence[int] = ()) -> None
 
 def receive(sock: socket.socket) -> tuple[Message, list[int]] | None:
     """The next message and its descriptors; None at the end."""
-    data, fds, _, _ = socket.recv_fds(sock, _LARGEST, _MOST_FDS, socket.MSG_CMSG_CLOEXEC)
+    try:
+        data, fds, _, _ = socket.recv_fds(sock, _LARGEST, _MOST_FDS, socket.MSG_CMSG_CLOEXEC)
+    except ConnectionResetError:  # the other side went with messages unread
+        return None
     return (json.loads(data), fds) if data else None
 
 
 def receive_with_pid(sock: socket.socket) -> tuple[Message, int] | None:
-    """The next message and the pid of its sender as seen from here, vouched for by the kernel."""
-    data, ancillary, _, _ = sock.recvmsg(_LARGEST, socket.CMSG_SPACE(_CREDENTIALS.size))
+    """The next message and the pid of its sender as seen from here, vouched for by the kernel.
+
+    Raises `BlockingIOError` when there is none yet; None at the end.
+    """
+    data, ancillary, _, _ = sock.recvmsg(_LARGEST, socket.CMSG_SPACE(_CREDENTIALS.size), socket.MSG_DONTWAIT)
     if not data:
         return None
     pid = 0

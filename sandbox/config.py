@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from sandbox.types import Level, Limits
 
@@ -94,7 +95,7 @@ class Interpreter:
         return cls(
             executable=os.path.realpath(executable),
             prefix=os.path.realpath(sys.base_prefix),
-            library=os.path.realpath(os.path.dirname(os.__file__)),  # noqa: PTH120
+            library=str(Path(os.__file__).resolve().parent),
         )
 
     def to_json(self) -> dict[str, str]:

@@ -31,7 +31,7 @@ class Connection:
         ours, theirs = socket.socketpair()
         with theirs:
             arguments = [str(theirs.fileno()), package_root]
-            self._process = subprocess.Popen(  # noqa: S603
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
                 [executable, *FLAGS, "-c", _BOOT, *arguments],
                 env={},
                 cwd="/",

@@ -69,8 +69,8 @@ class Bounds:
     cpu_time_s: float
     memory_bytes: int
     file_bytes: int
-    tasks: int | None
-    """Bound on the user's tasks, or None where that user also runs others."""
+    tasks: int
+    """Bound on all tasks of the user."""
 
     def apply(self) -> None:
         """Set them on this process and its children."""
@@ -84,9 +84,8 @@ class Bounds:
             resource.RLIMIT_MEMLOCK: 64 << 10,
             resource.RLIMIT_MSGQUEUE: 0,
             resource.RLIMIT_STACK: self.memory_bytes,
+            resource.RLIMIT_NPROC: self.tasks,
         }
-        if self.tasks is not None:
-            wanted[resource.RLIMIT_NPROC] = self.tasks
         for kind, value in wanted.items():
             lower(kind, value)
 

@@ -14,7 +14,7 @@ from sandbox.environment import environment
 from sandbox.layers import process
 from sandbox.supervisor.dispatcher import Dispatcher
 from sandbox.supervisor.masters import Masters
-from sandbox.supervisor.placement import Unplaceable
+from sandbox.supervisor.placement import Unplaceable, library_path
 from sandbox.supervisor.reactor import READ, WRITE, Reactor
 from sandbox.supervisor.run import Job, Order, Outcome
 from sandbox.supervisor.seats import Seat
@@ -119,7 +119,7 @@ class Supervisor:
             "reason": reason,
             "guarantees": guarantees,
             "python": ".".join(map(str, sys.version_info[:3])),
-            "environment": environment(work, setup.placed.packages),
+            "environment": environment(work, setup.placed.packages) | library_path(setup.placed),
             "placement": setup.placed.how,
         }
         self._send(header)

@@ -11,7 +11,7 @@ from typing import Any
 from sandbox import channel
 from sandbox.config import FLAGS
 from sandbox.environment import environment
-from sandbox.supervisor.placement import Placed
+from sandbox.supervisor.placement import Placed, library_path
 from sandbox.supervisor.reactor import READ, Callback, Reactor
 from sandbox.supervisor.zygotes import Zygote
 
@@ -49,9 +49,9 @@ class Masters:
             channel.send(self._control(kind), order, [theirs.fileno()])
         return Zygote(self._reactor, ours, on_lost)
 
-    def sweep(self, uid: int) -> None:
-        """End everything that still runs as `uid`."""
-        channel.send(self._control("lean"), {"op": "sweep", "uid": uid})
+    def sweep(self, lost: int, uid: int | None) -> None:
+        """End what the zygote with pid `lost` has left behind: all of user `uid`, or all that nobody owns."""
+        channel.send(self._control("lean"), {"op": "sweep", "lost": lost, "uid": uid})
 
     def close(self) -> None:
         """End all masters, and so all zygotes."""
@@ -67,7 +67,7 @@ class Masters:
             arguments = [str(theirs.fileno()), plan["package_root"]]
             master = subprocess.Popen(
                 [placed.executable, *FLAGS, "-c", _BOOT, *arguments],
-                env=environment(f"{plan['box']}/work", placed.packages),
+                env=environment(f"{plan['box']}/work", placed.packages) | library_path(placed),
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -95,6 +95,8 @@ class Masters:
         try:
             if channel.receive_with_pid(control) is not None:
                 return
+        except BlockingIOError:
+            return
         except OSError:
             pass
         self._reactor.forget(control.fileno())

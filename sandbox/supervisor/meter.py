@@ -1,15 +1,10 @@
-"""What a run uses right now, read from /proc: CPU time, memory, tasks, and how long it waited for a core."""
+"""What a run uses right now: CPU time, memory, tasks, and how long it waited for a core."""
 
 from __future__ import annotations
 
-import os
-import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
-_TICKS = os.sysconf("SC_CLK_TCK")
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-_PROCESS_CLOCK = 2  # CPUCLOCK_SCHED of a whole process: the kernel's clock id is (~pid << 3) | 2
+from sandbox.layers import procfs
 
 
 @dataclass(slots=True)
@@ -33,28 +28,30 @@ class Meter:
         self._zygote = zygote
         self._base = base_rss_bytes
         self._collected_before = self._collected()
+        self._waited_before: dict[int, float] = {}
+        for pid in procfs.children(zygote, zygote):
+            self._waited_before[pid] = procfs.waited_s(pid, pid)
 
     def sample(self) -> Sample:
         """Look at every process of the run once."""
         sample = Sample(cpu_time_s=self._collected() - self._collected_before)
         longest_wait = own_cpu = 0.0
-        pending = _children(self._zygote, self._zygote)
+        pending = procfs.children(self._zygote, self._zygote)
         while pending:
             pid = pending.pop()
-            stat = _stat(pid)
+            stat = procfs.stat(pid)
             if stat is None:
                 continue
-            cpu = _cpu_time_s(pid, stat)
+            cpu = procfs.cpu_time_s(pid) or stat.cpu_s
             sample.processes.append(pid)
-            sample.cpu_time_s += cpu + (int(stat[13]) + int(stat[14])) / _TICKS
-            sample.rss_bytes += max(0, int(stat[21]) * _PAGE - self._base)
-            threads = int(stat[17])
-            sample.tasks += threads
-            for task in _tasks(pid) if threads > 1 else (pid,):
-                pending += _children(pid, task)
-                waited = _waited_s(pid, task)
+            sample.cpu_time_s += cpu + stat.children_cpu_s
+            sample.rss_bytes += max(0, stat.rss_bytes - self._base)
+            sample.tasks += stat.threads
+            for task in procfs.tasks(pid) if stat.threads > 1 else (pid,):
+                pending += procfs.children(pid, task)
+                waited = procfs.waited_s(pid, task) - self._waited_before.get(task, 0.0)
                 if waited > longest_wait:
-                    longest_wait, own_cpu = waited, cpu if threads == 1 else 0.0
+                    longest_wait, own_cpu = waited, cpu if stat.threads == 1 else 0.0
         # While one task waits, at worst the others of the run have its core: only the rest is the host's
         # doing.
         sample.waited_s = max(0.0, longest_wait - (sample.cpu_time_s - own_cpu))
@@ -62,75 +59,5 @@ class Meter:
 
     def _collected(self) -> float:
         """CPU time of orphans that the zygote has already collected."""
-        stat = _stat(self._zygote)
-        return (int(stat[13]) + int(stat[14])) / _TICKS if stat else 0.0
-
-
-def rss_bytes(pid: int) -> int:
-    """Resident memory of `pid`, shared pages included; 0 if it is gone."""
-    stat = _stat(pid)
-    return int(stat[21]) * _PAGE if stat else 0
-
-
-def proportional_bytes(pids: list[int]) -> tuple[int, int] | None:
-    """Memory of `pids` with each shared page divided among its users: (private and file, shared memory).
-
-    None when the kernel does not let us look.
-    """
-    other = shared = 0
-    for pid in pids:
-        try:
-            text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        except OSError:
-            return None
-        sizes = {key: int(rest.split()[0]) << 10 for key, _, rest in _pss_lines(text)}
-        shared += sizes.get("Pss_Shmem", 0)
-        other += sizes.get("Pss", 0) - sizes.get("Pss_Shmem", 0)
-    return other, shared
-
-
-def _pss_lines(text: str) -> list[tuple[str, str, str]]:
-    return [line.partition(":") for line in text.splitlines() if line.startswith("Pss")]
-
-
-def _stat(pid: int) -> list[str] | None:
-    """Fields of /proc/PID/stat from the state on (index 0 is field 3 of proc(5))."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:  # several times per 20 ms
-            return file.read().decode("latin-1").rsplit(") ", 1)[1].split()
-    except (OSError, IndexError):
-        return None
-
-
-def _cpu_time_s(pid: int, stat: list[str]) -> float:
-    """Of one process and its threads; to the nanosecond while it lives."""
-    try:
-        return time.clock_gettime((~pid << 3) | _PROCESS_CLOCK)
-    except OSError:
-        return (int(stat[11]) + int(stat[12])) / _TICKS
-
-
-def _tasks(pid: int) -> list[int]:
-    try:
-        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
-    except OSError:
-        return []
-
-
-def _children(pid: int, task: int) -> list[int]:
-    try:
-        with open(f"/proc/{pid}/task/{task}/children", "rb", buffering=0) as file:
-            return [int(child) for child in file.read().split()]
-    except OSError:
-        return []
-
-
-def _waited_s(pid: int, task: int) -> float:
-    """How long `task` was ready to run but had no core."""
-    try:
-        with open(f"/proc/{pid}/task/{task}/schedstat", "rb", buffering=0) as file:
-            return int(file.read().split()[1]) / 1e9
-    except (OSError, IndexError):
-        return 0.0
+        stat = procfs.stat(self._zygote)
+        return stat.children_cpu_s if stat else 0.0

@@ -11,22 +11,25 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox.config import FLAGS
-from sandbox.layers import namespaces
+from sandbox.layers import namespaces, process
 from sandbox.zygote import mounts
 
 _MOUNT_POINTS = ("/mnt", "/srv", "/media", "/opt", "/run")
-_COPY_PLACES = ("/var/lib/goldcheck", "/opt/goldcheck", "/var/tmp/goldcheck", "/tmp/goldcheck")  # noqa: S108
+OPEN_PLACES = ("/var/lib/goldcheck", "/opt/goldcheck", "/var/tmp/goldcheck", "/tmp/goldcheck")  # noqa: S108
+"""Where root may put what its programs' users must reach."""
 _TRY_S = 30
-_CHECK = (
-    "import os, sys, json, random, ctypes\n"
-    "for path in sys.argv[1:]: os.listdir(path) if os.path.isdir(path) else open(path).close()"
-)
+_CHECK = """
+import ctypes, json, os, random, sys
+if sys.version != sys.argv[1]: sys.exit(f"Python {sys.version} answered")
+for path in sys.argv[2:]: os.listdir(path) if os.path.isdir(path) else open(path).close()
+"""
 
 
 class Unplaceable(Exception):  # noqa: N818 - a state of the host
@@ -42,6 +45,7 @@ class Placed:
 
     executable: str
     library: str
+    libraries: str
     packages: str
     readable: tuple[str, ...]
     how: str
@@ -92,7 +96,7 @@ def place(source: Source, folder: str, uid: int | None, base: str | None, withou
             return placed
         tried.append(f"by bind mount: {problem}")
     if uid is not None and "copy" not in without:
-        for parent in _COPY_PLACES:
+        for parent in OPEN_PLACES:
             try:
                 placed = _copy(source, parent)
             except OSError as error:
@@ -115,7 +119,7 @@ def _direct(source: Source, folder: str) -> Placed:
     for entry, path in source.packages.items():
         os.symlink(path, f"{packages}/{entry}")
     readable = (*_interpreter(source.executable, source.library), packages, *source.packages.values())
-    return Placed(source.executable, source.library, packages, readable, "direct")
+    return Placed(source.executable, source.library, "", packages, readable, "direct")
 
 
 def _bind(source: Source, base: str) -> Placed:
@@ -131,15 +135,13 @@ def _bind(source: Source, base: str) -> Placed:
             os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
         namespaces.bind_read_only(path, target)
     executable, library = source.moved(prefix)
-    return Placed(executable, library, packages, (*_interpreter(executable, library), packages), "bind")
+    readable = (*_interpreter(executable, library), packages)
+    return Placed(executable, library, f"{prefix}/lib", packages, readable, "bind")
 
 
 def _copy(source: Source, parent: str) -> Placed:
     """Copies are kept from start to start, named by what they were made of."""
-    os.makedirs(parent, mode=0o755, exist_ok=True)
-    state = os.stat(parent, follow_symlinks=False)
-    if state.st_uid != 0 or state.st_mode & 0o022:
-        raise PermissionError(f"{parent} is not root's alone")
+    make_open(parent)
     made_of = [source.executable, source.library, *sorted(source.packages.values())]
     stamp = "".join(f"{path}:{os.stat(path).st_mtime_ns};" for path in made_of)
     target = f"{parent}/{_digest(stamp)}"
@@ -147,7 +149,34 @@ def _copy(source: Source, parent: str) -> Placed:
         _fill(source, target)
     executable, library = source.moved(f"{target}/python")
     packages = f"{target}/packages"
-    return Placed(executable, library, packages, (*_interpreter(executable, library), packages), "copy")
+    readable = (*_interpreter(executable, library), packages)
+    return Placed(executable, library, f"{target}/python/lib", packages, readable, "copy")
+
+
+def make_open(path: str) -> None:
+    """Create a folder of root's that everyone may enter; raises `OSError` if it cannot be trusted."""
+    os.makedirs(path, mode=0o755, exist_ok=True)
+    state = os.stat(path, follow_symlinks=False)
+    if state.st_uid != 0 or state.st_mode & 0o022:
+        raise PermissionError(f"{path} is not root's alone")
+
+
+def library_path(placed: Placed) -> dict[str, str]:
+    """What a moved interpreter needs to find its own shared libraries: they may be named by absolute path."""
+    return {"LD_LIBRARY_PATH": placed.libraries} if placed.libraries else {}
+
+
+def can_enter(path: str, uid: int) -> bool:
+    """Whether `uid` reaches `path`, found by going there."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            process.become(uid)
+            os.chdir(path)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
 
 
 def _fill(source: Source, target: str) -> None:
@@ -165,7 +194,7 @@ def _fill(source: Source, target: str) -> None:
     os.mkdir(f"{part}/packages")
     for entry, path in source.packages.items():
         if os.path.isdir(path):
-            shutil.copytree(path, f"{part}/packages/{entry}", ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(path, f"{part}/packages/{entry}")
         else:
             shutil.copy2(path, f"{part}/packages/{entry}")
     _open_to_all(part)
@@ -211,11 +240,11 @@ def _try(placed: Placed, source: Source, uid: int | None) -> str | None:
     """Start the interpreter as `uid` and read what must be readable; what went wrong, or None."""
     paths = [f"{placed.packages}/{entry}" for entry in source.packages]
     who: dict[str, Any] = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
-    command = [placed.executable, *FLAGS, "-c", _CHECK, placed.packages, *paths]
+    command = [placed.executable, *FLAGS, "-c", _CHECK, sys.version, placed.packages, *paths]
     try:
         done = subprocess.run(
             command,
-            env={},
+            env=library_path(placed),
             cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,

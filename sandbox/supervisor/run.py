@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 from sandbox.layers.process import Bounds
-from sandbox.supervisor.meter import Meter, Sample, proportional_bytes
+from sandbox.layers.procfs import proportional_bytes
+from sandbox.supervisor.meter import Meter, Sample
 from sandbox.supervisor.pipes import Feed, Sink
 from sandbox.supervisor.reactor import Callback, Reactor, Timer
 from sandbox.supervisor.workplace import Workplace
@@ -25,6 +26,7 @@ _LOOK_S = 0.02
 _SHORTEST_LOOK_S = 0.001
 _FASTEST_GROWTH = 4 << 30  # bytes per second that a program can make resident
 _KILL_PATIENCE_S = 5.0
+_SPARE_TASKS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,11 @@ class Run:
     def _go(self, zygote: Zygote, other_tasks: int) -> None:
         limits = self.order.limits
         zygote.begin(self._done)
-        tasks = limits.processes + zygote.tasks - 1 + other_tasks if self._place.own_uid else None
+        if self._place.own_uid:
+            others = zygote.tasks - len(zygote.children) + other_tasks
+        else:  # only a backstop: that user runs the service too
+            others = zygote.user_tasks + _SPARE_TASKS
+        tasks = limits.processes + others
         bounds = Bounds(limits.cpu_time_s, limits.memory_bytes, self._place.disk_bytes, tasks)
         peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
         self._started = time.monotonic()
@@ -143,13 +149,15 @@ class Run:
         for fd in theirs[:4]:
             os.close(fd)
         Feed(self._reactor, link.sock.detach(), job.job)
-        exceeded: Callback = lambda: self.end(RunStatus.OUTPUT_EXCEEDED)  # noqa: E731
         return _Streams(
             stdin=Feed(self._reactor, into, job.stdin),
-            stdout=Sink(self._reactor, from_stdout, limits.output_bytes, exceeded),
+            stdout=Sink(self._reactor, from_stdout, limits.output_bytes, self._exceed),
             stderr=Sink(self._reactor, from_stderr, limits.stderr_bytes),
-            channel=Sink(self._reactor, from_channel, limits.output_bytes, exceeded),
+            channel=Sink(self._reactor, from_channel, limits.output_bytes, self._exceed),
         )
+
+    def _exceed(self) -> None:
+        self.end(RunStatus.OUTPUT_EXCEEDED)
 
     def _first_look(self, zygote: Zygote) -> None:
         """It did not end at once: read along and start to measure."""

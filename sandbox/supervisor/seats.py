@@ -72,12 +72,12 @@ class Seat:
 
     def _lost(self, kind: str) -> None:
         """A zygote went without being told to: nothing of what it forked may live on."""
-        self._zygotes.pop(kind, None)
+        lost = self._zygotes.pop(kind)
         if self._uid is not None:
             for zygote in self._zygotes.values():
                 zygote.close()
             self._zygotes.clear()
-            self._masters.sweep(self._uid)
+        self._masters.sweep(lost.pid, self._uid)
         if self.run is not None:
             self.run.lose()
 

@@ -77,7 +77,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         keep += claims
     source = Source(packages=config["packages"], **config["interpreter"])
     base = _mounted(source, config, assume, why)
-    own = base or _own_folder(config["run_dir"], os.geteuid() == 0, keep)
+    own = base or _own_folder(config["run_dir"], ids[0], keep)
     without = tuple(word[4:] for word in assume if word.startswith("not "))
     placed = placement.place(source, own, ids[0], base, without)
     workplaces = _workplaces(own, base is not None, ids, config["disk_bytes"])
@@ -113,9 +113,26 @@ def _mounted(source: Source, config: Mapping[str, Any], assume: list[str], why: 
         return None
 
 
-def _own_folder(run_dir: str, root: bool, keep: list[Any]) -> str:
-    """A folder for this supervisor alone; what dead ones left is removed."""
-    workers = f"{run_dir}/workers"
+def _own_folder(run_dir: str, uid: int | None, keep: list[Any]) -> str:
+    """A folder for this supervisor alone, which `uid` can enter."""
+    tried = []
+    for place in (run_dir, *placement.OPEN_PLACES) if uid is not None else (run_dir,):
+        try:
+            path = _worker_folder(place, uid, keep)
+        except OSError as error:
+            tried.append(str(error))
+            continue
+        if uid is None or placement.can_enter(path, uid):
+            return path
+        tried.append(f"user {uid} cannot enter {path}")
+    raise placement.Unplaceable("; ".join(tried))
+
+
+def _worker_folder(place: str, uid: int | None, keep: list[Any]) -> str:
+    """A numbered folder in `place`; what dead workers left there is removed."""
+    workers = f"{place}/workers"
+    if uid is not None and place in placement.OPEN_PLACES:
+        placement.make_open(place)
     os.makedirs(workers, exist_ok=True)
     number = 0
     while (lock := _lock(f"{workers}/{number}.lock")) is None:
@@ -123,7 +140,7 @@ def _own_folder(run_dir: str, root: bool, keep: list[Any]) -> str:
     keep.append(lock)
     path = f"{workers}/{number}"
     _discard(path)
-    os.makedirs(path, mode=_GROUP_BITS if root else 0o700)
+    os.makedirs(path, mode=0o700 if uid is None else _GROUP_BITS)
     for name in os.listdir(workers):
         stale, dot, _ = name.partition(".")
         if not dot and stale != str(number) and (left := _lock(f"{workers}/{stale}.lock")) is not None:

@@ -35,7 +35,8 @@ class Workplace:
         self._used_when_empty = self.memory_bytes()
 
     def give(self, *fds: int) -> None:
-        """Make the program's user the owner of pipes, so that it can open them again as /dev/stdin and the like."""
+        """Make the program's user the owner of pipes, so that it can open them again as /dev/stdin and the
+        like."""
         if self._uid is not None:
             for fd in fds:
                 os.fchown(fd, self._uid, self._uid)

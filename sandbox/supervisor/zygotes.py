@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox import channel
-from sandbox.supervisor import meter
+from sandbox.layers import procfs
 from sandbox.supervisor.reactor import READ, Callback, Reactor
 
 _MOST_RUNS = 500
@@ -42,6 +42,7 @@ class Zygote:
         self.pid = 0
         self.scoped = False
         self.base_rss_bytes = 0
+        self.user_tasks = 0
         self.children: list[ChildLink] = []
         self._reactor = reactor
         self._sock = sock
@@ -118,21 +119,26 @@ class Zygote:
 
     def _hear_child(self, link: ChildLink) -> None:
         """A child says that it is fenced in, or is gone before that."""
-        self._reactor.forget(link.sock.fileno())
         try:
             received = channel.receive_with_pid(link.sock)
+        except BlockingIOError:
+            return
         except OSError:
             received = None
+        self._reactor.forget(link.sock.fileno())
         if received is None:
             return  # the zygote reports its end
         link.pid = received[1]
         if not self.base_rss_bytes:
-            self.base_rss_bytes = meter.rss_bytes(link.pid)
+            stat = procfs.stat(link.pid)
+            self.base_rss_bytes = stat.rss_bytes if stat else 0
         self._tell_if_ready()
 
     def _hear(self) -> None:
         try:
             received = channel.receive_with_pid(self._sock)
+        except BlockingIOError:
+            return
         except (OSError, ValueError):
             received = None
         if received is None:
@@ -141,6 +147,7 @@ class Zygote:
         message, pid = received
         if message["op"] == "ready":
             self.pid, self.scoped = pid, message["scoped"]
+            self.user_tasks = procfs.tasks_of_user(os.getuid())
             self._fork_missing()
             self._tell_if_ready()
         else:

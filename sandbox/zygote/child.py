@@ -52,7 +52,10 @@ class Child:
     def run(self) -> NoReturn:
         """Fence this process in, take the job, run it, end."""
         self._enclose()
-        self.link.send(b"{}")
+        try:
+            self.link.send(b"{}")
+        except OSError:
+            os._exit(0)  # the supervisor no longer wants this child
         orders, job, peer = self._take_job()
         random.seed(0)
         if "numpy" in sys.modules:
@@ -90,7 +93,7 @@ class Child:
         """Orders and job from the supervisor; wires the descriptors and closes every other."""
         prefix, fds, _, _ = socket.recv_fds(self.link, PREFIX.size, 8)
         if not prefix:
-            os._exit(0)  # the supervisor no longer wants this child
+            os._exit(0)
         prefix += self._read(PREFIX.size - len(prefix))
         orders_size, job_size = PREFIX.unpack(prefix)
         orders = json.loads(self._read(orders_size))

@@ -6,14 +6,17 @@ import os
 import signal
 import socket
 import sys
+import time
+from contextlib import suppress
 from typing import Any
 
 from sandbox import channel
-from sandbox.layers import libc, process
+from sandbox.layers import libc, process, procfs
 from sandbox.zygote import warm
 from sandbox.zygote.slot import SlotZygote
 
 _USUAL_STACK = 8 << 20
+_SWEEP_S = 2.0
 
 
 class Master:
@@ -22,18 +25,20 @@ class Master:
     def __init__(self, control: socket.socket, plan: dict[str, Any]) -> None:
         self._control = control
         self._plan = plan
+        self._zygotes: set[int] = set()
 
     def serve(self) -> SlotZygote:
         """Serve until the supervisor goes; returns only in a forked zygote."""
         while (received := channel.receive(self._control)) is not None:
             message, fds = received
-            if os.fork():
+            if message["op"] == "sweep":
+                self._sweep(message["lost"], message["uid"])
+            elif pid := os.fork():
+                self._zygotes.add(pid)
                 for fd in fds:
                     os.close(fd)
             elif message["op"] == "zygote":
                 return self._zygote(message, fds[0])
-            elif message["op"] == "sweep":
-                _sweep(message["uid"])
             else:
                 self._specialize(message, fds[0])
         os._exit(0)
@@ -51,14 +56,33 @@ class Master:
         warm.settle()
         channel.send(self._control, {"op": "warm"})
 
+    def _sweep(self, lost: int, uid: int | None) -> None:
+        """A zygote was lost; what it forked may live on, as our children now."""
+        self._zygotes.discard(lost)
+        if uid is not None:
+            _kill_all_of(uid)
+            return
+        give_up = time.monotonic() + _SWEEP_S
+        while time.monotonic() < give_up:
+            strangers = set(procfs.children(os.getpid(), os.getpid())) - self._zygotes
+            if not strangers:
+                return
+            for pid in strangers:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.001)
 
-def _sweep(uid: int) -> None:
-    """End every process of a slot's own user: a zygote was lost, and what it forked may live on."""
-    process.become(uid)
-    try:
-        os.kill(-1, signal.SIGKILL)
-    finally:
-        os._exit(0)
+
+def _kill_all_of(uid: int) -> None:
+    pid = os.fork()
+    if pid == 0:
+        process.become(uid)
+        try:
+            os.kill(-1, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    with suppress(ChildProcessError):  # SIGCHLD is ignored: this only waits, so that no later zygote is hit
+        os.waitpid(pid, 0)
 
 
 def main(control_fd: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from sandbox import channel
 from sandbox.layers import landlock, process
 from sandbox.layers.seccomp import Filter, policy, supported_machine
-from sandbox.zygote import mounts
+from sandbox.zygote import mounts, shared_memory
 from sandbox.zygote.child import Child, Fences
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
@@ -64,6 +64,8 @@ class SlotZygote:
         plan, version = self._plan, self._plan["landlock"]
         master = os.getppid()
         private = mounts.make_private(plan, self._folder) if plan["mounts"] else ()
+        if "/dev/shm" not in private:  # noqa: S108 - asked about, not used
+            shared_memory.keep_in_work_folder()
         home = plan["box"] if plan["mounts"] else self._folder
         os.environ["HOME"] = os.environ["TMPDIR"] = f"{home}/work"
         process.adopt_orphans()
@@ -142,6 +144,7 @@ class SlotZygote:
         else:
             for pid in run.children:
                 _ignoring_absence(os.killpg, pid)
+                _ignoring_absence(os.kill, pid)  # it may not have made its group yet
         while True:
             try:
                 self._collect(run, -1)
