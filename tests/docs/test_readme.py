@@ -21,7 +21,7 @@ def console_calls(page: Path) -> list[tuple[str, str]]:
         for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
             lines = part.splitlines(keepends=True)
             n = 1
-            while lines[n - 1].endswith("\\\n"):
+            while "".join(lines[:n]).count("'") % 2:  # a quoted body goes on over several lines
                 n += 1
             calls.append(("".join(lines[:n]), "".join(lines[n:])))
     return calls
@@ -29,7 +29,10 @@ def console_calls(page: Path) -> list[tuple[str, str]]:
 
 def pattern(shown: str) -> re.Pattern[str]:
     """Shown output as a pattern: `…` stands for any text within a line, white space at line ends is free."""
-    lines = [".*".join(re.escape(piece) for piece in line.rstrip().split("…")) for line in shown.strip().splitlines()]
+    lines = [
+        ".*".join(re.escape(piece) for piece in line.rstrip().split("…"))
+        for line in shown.strip().splitlines()
+    ]
     return re.compile(r"\s*\n".join(lines) + r"\s*")
 
 
