@@ -24,7 +24,7 @@ Array = Any
 class Backend:
     """Where the arrays of one call live, and whether their values may be looked at."""
 
-    __slots__ = ("checking", "device", "dtype", "is_numpy", "tracing", "xp")
+    __slots__ = ("_deferred", "checking", "device", "dtype", "is_numpy", "tracing", "xp")
 
     def __init__(self, *values: Array, check_values: bool = True) -> None:
         foreign = [v for v in values if array_api_compat.is_array_api_obj(v) and not _is_numpy(v)]
@@ -34,6 +34,7 @@ class Backend:
         self.device = array_api_compat.device(foreign[0]) if foreign and not self.tracing else None
         self.checking = check_values and not self.tracing
         self.dtype = self._widest(foreign)
+        self._deferred: dict[str, Array] = {}
 
     def floats(self, name: str, value: Array) -> Array:
         """`value` as an array of real numbers: float64 on NumPy, else its own dtype but at least float32."""
@@ -89,6 +90,20 @@ class Backend:
             next(message for condition, message in conditions if not bool(self.xp.all(condition)))
         )
 
+    def require_later(self, condition: Array, message: str) -> None:
+        """A condition on one piece of a large array: on NumPy required at once, elsewhere by `settle`."""
+        if not self.checking:
+            return
+        if self.is_numpy:
+            self.require((condition, message))
+        else:
+            holds = self.xp.all(condition)
+            self._deferred[message] = self._deferred.get(message, holds) & holds
+
+    def settle(self) -> None:
+        """Require all that was put off, waiting for the device once."""
+        self.require(*((condition, message) for message, condition in self._deferred.items()))
+
     def scalar(self, value: Array) -> Any:
         """A 0-d result: a Python float for lists and NumPy, else the array, so that gradients flow."""
         return float(value) if self.is_numpy else value
@@ -96,15 +111,17 @@ class Backend:
     def exp(self, value: Array) -> Array:
         """exp that stops at the largest float instead of overflowing."""
         limit = math.log(float(self.xp.finfo(value.dtype).max)) - 1e-3
-        return self.xp.exp(self.xp.minimum(value, limit))
+        return self.xp.exp(self.xp.where(value > limit, limit, value))
 
     def to_host(self, value: Array) -> np.ndarray[Any, Any]:
         """A NumPy copy or view of `value`, without its gradient."""
         if self.is_numpy:
             return np.asarray(value)
-        if hasattr(value, "detach"):
+        if array_api_compat.is_torch_array(value):
             value = value.detach()
-        return np.asarray(array_api_compat.to_device(value, "cpu"))
+        if array_api_compat.is_torch_array(value) or array_api_compat.is_cupy_array(value):
+            value = array_api_compat.to_device(value, "cpu")
+        return np.asarray(value)
 
     def from_host(self, value: np.ndarray[Any, Any], dtype: Any) -> Array:
         """A NumPy result as an array of this call's library, on its device."""

@@ -40,15 +40,16 @@ def exact_kl_from_logits(p_logits: Array, q_logits: Array, *, check_values: bool
     def divergence(p_piece: Array, q_piece: Array) -> Array:
         log_p = row_log_softmax(xp, backend.floats("p_logits", p_piece))
         log_q = row_log_softmax(xp, backend.floats("q_logits", q_piece))
-        return xp.maximum(xp.sum(xp.exp(log_p) * (log_p - log_q), axis=-1), 0.0)
+        total = xp.sum(xp.exp(log_p) * (log_p - log_q), axis=-1)
+        return xp.where(total < 0, 0.0, total)
 
-    pieces, finite = [], xp.ones((), dtype=xp.bool, device=backend.device)
+    pieces = []
     for rows, columns in row_chunks(p_rows.shape, whole=backend.tracing):
         p_piece, q_piece = p_rows[rows, columns, :], q_rows[rows, columns, :]
-        if backend.checking:
-            finite = finite & xp.all(xp.isfinite(p_piece)) & xp.all(xp.isfinite(q_piece))
+        backend.require_later(xp.isfinite(p_piece), "p_logits must be finite")
+        backend.require_later(xp.isfinite(q_piece), "q_logits must be finite")
         pieces.append(xp.reshape(backend.recomputed(divergence, p_piece, q_piece), (-1,)))
-    backend.require((finite, "p_logits and q_logits must be finite"))
+    backend.settle()
     result = xp.reshape(xp.concat(pieces), lead)
     return backend.scalar(result) if result.ndim == 0 else result
 

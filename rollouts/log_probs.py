@@ -80,14 +80,13 @@ def causal_response_logprobs(
         return xp.where(chosen, selected - row_log_sum_exp(xp, rows), 0.0)
 
     blocks: dict[int, list[Array]] = {}
-    finite = xp.ones((), dtype=xp.bool, device=backend.device)
+    message = "model_logits must be finite where they predict a response token"
     for rows, columns in row_chunks((batch, length - 1, vocabulary), whole=backend.tracing):
         piece, chosen = logits[rows, columns, :], active[rows, columns]
+        backend.require_later(_finite_rows(xp, piece, chosen), message)
         block = backend.recomputed(log_prob, piece, targets[rows, columns], chosen)
-        if backend.checking:
-            finite = finite & xp.all(xp.isfinite(block)) & _finite_rows(backend, piece, chosen)
         blocks.setdefault(rows.start, []).append(block)
-    backend.require((finite, "model_logits must be finite where they predict a response token"))
+    backend.settle()
     return xp.concat([xp.concat(row, axis=1) for row in blocks.values()], axis=0), active
 
 
@@ -148,7 +147,7 @@ def mean_token_entropy(logits: Array, mask: Array, *, check_values: bool = True)
     rows, lead = as_rows(backend, "logits", logits)
     if len(lead) not in (1, 2):
         raise ValueError(f"logits must be [T, V] or [B, T, V], not {[*lead, rows.shape[-1]]}")
-    active, is_mask = backend.mask("mask", mask, tuple(lead))
+    active, is_mask = backend.mask("mask", mask, lead)
     active = xp.reshape(active, rows.shape[:2])
     count = xp.count_nonzero(active)
     backend.require((is_mask, "mask must hold 0 and 1 only"), (count > 0, "mask must have an active token"))
@@ -158,22 +157,20 @@ def mean_token_entropy(logits: Array, mask: Array, *, check_values: bool = True)
         return xp.sum(xp.where(chosen, -xp.sum(xp.exp(log_p) * log_p, axis=-1), 0.0))
 
     total: Any = 0.0
-    finite = xp.ones((), dtype=xp.bool, device=backend.device)
     for row, column in row_chunks(rows.shape, whole=backend.tracing):
         piece, chosen = rows[row, column, :], active[row, column]
-        if backend.checking:
-            finite = finite & _finite_rows(backend, piece, chosen)
+        backend.require_later(_finite_rows(xp, piece, chosen), "logits must be finite where active")
         total = total + backend.recomputed(entropy, piece, chosen)
-    backend.require((finite, "logits must be finite where active"))
+    backend.settle()
     return backend.scalar(total / xp.astype(count, total.dtype))
 
 
-def as_rows(backend: Backend, name: str, logits: Array) -> tuple[Array, list[int]]:
+def as_rows(backend: Backend, name: str, logits: Array) -> tuple[Array, tuple[int, ...]]:
     """Logits `[..., V]` as `[B, T, V]` in their own dtype, and their leading shape."""
     array = backend.narrow_floats(name, logits)
     if array.ndim == 0 or 0 in array.shape:
         raise ValueError(f"{name} must be a non-empty [..., V] array, not shape {list(array.shape)}")
-    lead = list(array.shape[:-1])
+    lead = tuple(array.shape[:-1])
     if array.ndim == 3:
         return array, lead
     steps = lead[-1] if lead else 1
@@ -195,9 +192,9 @@ def row_log_softmax(xp: Any, rows: Array, axis: int = -1) -> Array:
 def _below(xp: Any, rows: Array, top: Array) -> Array:
     """`rows - top`, which stops at the largest float: halves cannot overflow."""
     limit = -float(xp.finfo(rows.dtype).max) / 2.0
-    return xp.maximum(rows * 0.5 - top * 0.5, limit) * 2.0
+    halves = rows * 0.5 - top * 0.5
+    return xp.where(halves < limit, limit, halves) * 2.0
 
 
-def _finite_rows(backend: Backend, piece: Array, chosen: Array) -> Array:
-    xp = backend.xp
-    return xp.all(xp.isfinite(piece) | ~chosen[..., None])
+def _finite_rows(xp: Any, piece: Array, chosen: Array) -> Array:
+    return xp.all(xp.isfinite(piece), axis=-1) | ~chosen

@@ -17,7 +17,7 @@ import numpy as np
 
 from rollouts._arrays import Array, Backend, require_shape
 from rollouts._parameters import integer, real
-from rollouts.distributions import min_p_kept, scaled, top_k_kept, top_p_kept
+from rollouts.distributions import min_p_kept, top_k_kept, top_p_kept
 from rollouts.log_probs import row_log_sum_exp
 
 __all__ = ["PROCESSOR_ORDER", "SamplingConfig", "behavior_logprobs"]
@@ -89,6 +89,9 @@ class SamplingConfig:
         object.__setattr__(self, "processor_order", tuple(self.processor_order))
         if sorted(self.processor_order) != sorted(PROCESSOR_ORDER):
             raise ValueError(f"processor_order must be an order of {', '.join(PROCESSOR_ORDER)}")
+        before_masks = self.processor_order[: self.processor_order.index("masks")]
+        if not {"top_k", "top_p", "min_p"}.isdisjoint(before_masks):
+            raise ValueError("processor_order must have masks before any cut, or no token might be left")
 
     def to_dict(self) -> dict[str, Any]:
         """Every field by name, as plain JSON values; keys of `logit_bias` become text."""
@@ -136,14 +139,14 @@ def behavior_logprobs(
     processors = _Processors(backend, config, *_masks(backend, config, vocabulary))
     history = _History(backend, config, ids, prompt_token_ids, vocabulary)
     width = max(1, max(2**18, steps * vocabulary // 256) // vocabulary)
-    pieces, finite = [], xp.ones((), dtype=xp.bool, device=backend.device)
+    pieces = []
     for start in range(0, steps, width):
-        piece = rows[start : start + width, :]
-        if backend.checking:
-            finite = finite & xp.all(xp.isfinite(piece))
-        target, seen = ids[start : start + width], history.advance(start, piece.shape[0])
+        stop = min(start + width, steps)
+        piece = rows[start:stop, :]
+        backend.require_later(xp.isfinite(piece), "logits must be finite")
+        target, seen = ids[start:stop], history.advance(start, stop)
         pieces.append(backend.recomputed(partial(processors.log_probs, seen), piece, target))
-    backend.require((finite, "logits must be finite"))
+    backend.settle()
     return xp.concat(pieces)
 
 
@@ -165,12 +168,12 @@ class _History:
         self._in_prompt = _members(backend, prompt_ids, vocabulary)
         self._counts = backend.xp.zeros((1, vocabulary), dtype=ids.dtype, device=backend.device)
 
-    def advance(self, start: int, width: int) -> tuple[Array, Array] | None:
-        """Counts `[width, V]` before each of the next positions, and the prompt's tokens `[V]`."""
+    def advance(self, start: int, stop: int) -> tuple[Array, Array] | None:
+        """Counts `[w, V]` before each position from `start` to `stop`, and the prompt's tokens `[V]`."""
         if not self._needed:
             return None
         xp, device = self._backend.xp, self._backend.device
-        target = self._ids[start : start + width]
+        target = self._ids[start:stop]
         hits = xp.astype(target[:, None] == xp.arange(self._vocabulary, device=device)[None, :], target.dtype)
         before = self._counts + xp.cumulative_sum(hits, axis=0) - hits
         self._counts = before[-1:, :] + hits[-1:, :]
@@ -202,7 +205,10 @@ class _Processors:
         if step == "penalties":
             return values if seen is None else self._penalised(values, *seen)
         if step == "temperature":
-            return xp.where(values > -xp.inf, scaled(xp, values, config.temperature), -xp.inf)
+            # Not measured from the largest: a penalty that comes later looks at the sign.
+            limit = float(xp.finfo(values.dtype).max) * min(config.temperature, 1.0) / 4.0
+            divided = xp.clip(values, -limit, limit) / config.temperature
+            return xp.where(values > -xp.inf, divided, -xp.inf)
         if step == "top_k":
             kept = top_k_kept(xp, values, config.top_k or values.shape[-1])
         elif step == "top_p":
@@ -216,7 +222,7 @@ class _Processors:
         repeated = (counts > 0) | in_prompt
         divided = xp.where(values > 0, values / config.repetition_penalty, values * config.repetition_penalty)
         times = xp.astype(counts, values.dtype)
-        once = xp.minimum(times, 1.0)
+        once = xp.where(times > 1, 1.0, times)
         return (
             xp.where(repeated, divided, values)
             - config.frequency_penalty * times
