@@ -4,8 +4,8 @@
     python benchmarks/numeric.py --install-peer   # installs it into .bench/venv first
 
 Responses are the 1,200 model responses of `data/gsm8k_model_solutions.jsonl`, brought to 300 and 4,000
-characters with other responses in front; every response is judged cold, each text once per pass. Both sides
-run in process, by turns, and the best of several passes counts: the machine may be shared.
+characters with other responses in front. Both sides run in process, one after the other for each kind of
+response, and the best of several passes over each chunk of responses counts: the machine may be shared.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
 
 ROOT = Path(__file__).parents[1]
 PEER = ROOT / ".bench" / "venv"
 RESULT = ROOT / "benchmarks" / "results" / "numeric.json"
 SIZES = (300, 4_000)
-PASSES = 7
+PASSES = 15
+CHUNK = 50
 PEER_RESPONSES = 300
 REPEATED = {
     "unclosed boxes": r"\boxed{",
@@ -101,14 +101,20 @@ def peers() -> Callable[[Sample], bool]:
 
 
 def measure(judge: Callable[[Sample], bool], samples: list[Sample], passes: int) -> dict[str, float]:
-    """Microseconds of CPU per verdict, best pass, and the share of verdicts that equal the label."""
-    best, agree = float("inf"), 0.0
-    for _ in range(passes):
-        start = time.process_time()
-        verdicts = [judge(sample) for sample in samples]
-        best = min(best, time.process_time() - start)
-        agree = fmean(verdict == sample[2] for verdict, sample in zip(verdicts, samples, strict=True))
-    return {"us": best / len(samples) * 1e6, "agreement": agree}
+    """Microseconds of CPU per verdict and the share of verdicts that equal the label.
+
+    Mean over all samples; of each chunk of them the best pass counts.
+    """
+    total, agreed = 0.0, 0
+    for chunk in (samples[at : at + CHUNK] for at in range(0, len(samples), CHUNK)):
+        best = float("inf")
+        for _ in range(passes):
+            start = time.process_time()
+            verdicts = [judge(sample) for sample in chunk]
+            best = min(best, time.process_time() - start)
+        total += best
+        agreed += sum(verdict == sample[2] for verdict, sample in zip(verdicts, chunk, strict=True))
+    return {"us": total / len(samples) * 1e6, "agreement": agreed / len(samples)}
 
 
 def measure_peer(samples: list[Sample]) -> dict[str, float] | None:
