@@ -111,7 +111,9 @@ class SlotZygote:
             pids.append(pid)
         for fd in fds:
             os.close(fd)
-        self._run = _Run(pids)
+        if self._run is None:
+            self._run = _Run([])
+        self._run.children += pids  # one may have been waiting already
         return None
 
     def _reap(self) -> None:
