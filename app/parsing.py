@@ -159,12 +159,10 @@ def deeper_than(value: Any, levels: int) -> bool:
     """Whether lists and objects are nested more than `levels` deep in a JSON value."""
     layer = [value]
     for _ in range(levels + 1):
-        layer = [
-            child
-            for item in layer
-            if isinstance(item, list | dict)
-            for child in (item if isinstance(item, list) else item.values())
-        ]
-        if not layer:
+        containers = [item for item in layer if isinstance(item, list | dict)]
+        if not containers:
             return False
+        layer = [
+            child for item in containers for child in (item if isinstance(item, list) else item.values())
+        ]
     return True
