@@ -199,7 +199,7 @@ class Scorer:
             "queue_ms": round(judged.queue_s * 1e3, 3),
             "verify_ms": round(judged.verify_s * 1e3, 3),
         }
-        encoded = pydantic_core.to_json(reply, inf_nan_mode="null")
+        scored = Scored(index, reply, pydantic_core.to_json(reply, inf_nan_mode="null"))
         # From here on nothing fails: a verdict is counted once, or the boundary counts another.
         meta = job.meta
         source = meta.get("data_source") or ""
@@ -210,12 +210,13 @@ class Scorer:
         tally.durations_s.setdefault(verifier.name, []).append(judged.verify_s)
         if chance is not None:
             key = Stratum(verifier.name, verifier.version, source, stratum)
-            tally.records.append(self._record(job, reply, key, reason, chance))
-        return Scored(index, reply, encoded)
+            tally.records.append(self._record(job, scored, key, reason, chance))
+        return scored
 
     def _record(
-        self, job: Job, reply: dict[str, Any], stratum: Stratum, reason: str, probability: float
+        self, job: Job, scored: Scored, stratum: Stratum, reason: str, probability: float
     ) -> VerdictRecord:
+        reply = scored.reply
         verdict = reply["verdict"]
         truth = job.task.ground_truth
         return VerdictRecord(
@@ -236,7 +237,7 @@ class Scorer:
             ground_truth=None if truth is MISSING else truth,
             prompt=job.fields.get("prompt"),
             request={name: job.fields[name] for name in ("options", "stop", "shaping") if name in job.fields},
-            reply=reply,
+            reply=scored.encoded,
         )
 
 

@@ -120,15 +120,10 @@ class UnitQueue:
 
 def _size(record: VerdictRecord) -> int:
     """Roughly how many bytes `record` keeps in memory: what can be large is weighed, the rest is small."""
-    size = 4096 + len(record.response)
+    size = 4096 + len(record.response) + len(record.reply)
     for value in (record.ground_truth, record.prompt, record.meta.get("tags")):
         if isinstance(value, str):
             size += len(value)
         elif value is not None:
             size += weight(value)
-    judged = record.reply.get("verdict")
-    if judged:
-        for value in judged["detail"].values():
-            if isinstance(value, list | dict):
-                size += weight(value)
     return size
