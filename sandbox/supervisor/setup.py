@@ -42,7 +42,7 @@ _SYSTEM = [
 """Readable for programs besides the interpreter: what other programs need to start. Nothing of /proc, /home
 or /etc."""
 
-_ENTRIES = 50_000
+_ENTRIES = 20_000
 _GROUP_BITS = 0o755
 
 

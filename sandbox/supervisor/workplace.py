@@ -29,10 +29,10 @@ class Workplace:
         self._in_memory = in_memory
         self._parts = ("work", "tmp", "shm") if in_memory else ("work",)
         self._next_look = 0.0
-        self._used_when_empty = 0
         for part in self._parts:
             folder.make(f"{path}/{part}", uid)
-        self._used_when_empty = self.memory_bytes()
+        state = os.statvfs(path)
+        self._free_when_empty = (state.f_bfree, state.f_ffree)
 
     def give(self, *fds: int) -> None:
         """Make the program's user the owner of pipes, so that it can open them again as /dev/stdin and the
@@ -46,7 +46,7 @@ class Workplace:
         if not self._in_memory:
             return 0
         state = os.statvfs(self.path)
-        return (state.f_blocks - state.f_bfree) * state.f_frsize - self._used_when_empty
+        return (self._free_when_empty[0] - state.f_bfree) * state.f_frsize
 
     def look(self) -> str | None:
         """What is wrong with the disk use, if anything. Cheap enough to ask every 20 ms."""
@@ -67,26 +67,34 @@ class Workplace:
         remove_slowly: empties the folders in a folder from a process of its own and calls back; used when
             there is much to remove.
         """
-        if all(folder.is_quick(f"{self.path}/{part}") for part in self._parts):
-            self._reset()
+        if self._has_nothing():
+            self._renew_folders()
+            then()
+        elif all(folder.is_quick(f"{self.path}/{part}") for part in self._parts):
+            self._clean()
             then()
         else:
 
             def emptied() -> None:
-                self._reset()
+                self._clean()
                 then()
 
             remove_slowly(self.path, emptied)
 
-    def _reset(self) -> None:
-        self._next_look = 0.0
+    def _has_nothing(self) -> bool:
+        """Whether there is no more than before the run, told by the memory file system's own count."""
+        return self._in_memory and os.statvfs(self.path).f_ffree == self._free_when_empty[1]
+
+    def _clean(self) -> None:
         for part in self._parts:
-            path = f"{self.path}/{part}"
-            if not os.path.isdir(path):
-                folder.make(path, self._uid)
-                continue
-            os.chmod(path, 0o700)
-            folder.empty(path)
-            if part == "work":  # whatever was set on the folder itself goes with it
-                os.rmdir(path)
-                folder.make(path, self._uid)
+            os.chmod(f"{self.path}/{part}", 0o700)
+            folder.empty(f"{self.path}/{part}")
+        self._next_look = 0.0
+        self._renew_folders()
+
+    def _renew_folders(self) -> None:
+        """Whatever was set on the folders themselves goes too."""
+        for part in self._parts[1:]:
+            os.chmod(f"{self.path}/{part}", 0o700)
+        os.rmdir(f"{self.path}/work")
+        folder.make(f"{self.path}/work", self._uid)

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from sandbox.layers import landlock, libc, process
 from sandbox.layers.seccomp import Filter
+from sandbox.zygote import warm
 from sandbox.zygote.finish import finish
 
 PREFIX = struct.Struct("<II")
@@ -52,14 +53,15 @@ class Child:
     def run(self) -> NoReturn:
         """Fence this process in, take the job, run it, end."""
         self._enclose()
+        warm.rehearse()
         try:
             self.link.send(b"{}")
         except OSError:
             os._exit(0)  # the supervisor no longer wants this child
         orders, job, peer = self._take_job()
         random.seed(0)
-        if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed(0)
+        if "numpy.random" in sys.modules:
+            sys.modules["numpy.random"].seed(0)
         gc.enable()
         package = "sandbox.zygote" if orders["harness"] == "probe" else "sandbox.child"
         main = importlib.import_module(f"{package}.{orders['harness']}").main

@@ -1,0 +1,27 @@
+"""Sandboxes for tests, and submissions for them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from sandbox.config import SandboxConfig
+from sandbox.engine import Sandbox
+from sandbox.types import Limits, Program, ScriptCase, Submission
+
+LIMITS = Limits(cpu_time_s=5)
+
+
+def script(source: str, *stdin: bytes, limits: Limits = LIMITS) -> Submission:
+    """`source` as a submission, one case for each `stdin`."""
+    return Submission(
+        Program("python", (source,)), tuple(ScriptCase(data) for data in stdin or (b"",)), limits
+    )
+
+
+async def started(run_dir: Path, *assume: str, **settings: object) -> AsyncIterator[Sandbox]:
+    """A running sandbox, closed afterwards."""
+    sandbox = Sandbox(SandboxConfig(run_dir=str(run_dir), assume=assume, **settings))  # type: ignore[arg-type]
+    await sandbox.start()
+    yield sandbox
+    await sandbox.close()
