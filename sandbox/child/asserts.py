@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
-from sandbox.child import report, surroundings, test_code
+from sandbox.child import known, report, surroundings, test_code
 from sandbox.child.link import Link
 from sandbox.child.script import show_uncaught
 
@@ -42,7 +42,7 @@ def _outcome(request: dict[str, Any], peer_fd: int | None) -> tuple[str, str]:
 def _namespace(request: dict[str, Any]) -> dict[str, Any]:
     surroundings.open_streams()
     module = surroundings.fresh_module("__main__", FILE_NAME, "\n".join(request["code"]))
-    surroundings.settle(FILE_NAME)
+    surroundings.settle(FILE_NAME, imports_from_work=False)
     surroundings.allow_own_frames()
     return module.__dict__
 
@@ -84,8 +84,9 @@ def _prepare(
     What the setup defines stays its own, so that a program cannot replace the helpers of its tests; only the
     entry point, and functions that the setup merely announces, are the program's.
     """
-    asked = sorted(word for word in tests.words | {str(entry_point)} if _may_be_given(word))
-    given: dict[str, Any] = link.request("names", tuple(asked))
+    asked = sorted(word for word in tests.words | {str(entry_point)} if _may_be_asked(word))
+    told: dict[str, Any] = link.request("names", tuple(asked))
+    given = {name: value for name, value in told.items() if _may_be_given(name, value, tests)}
     namespace.update(given)
     try:
         exec(tests.setup, namespace)  # noqa: S102
@@ -109,7 +110,12 @@ def _fails_alone(setup: CodeType, error: Exception) -> bool:
     return False
 
 
-def _may_be_given(word: str) -> bool:
+def _may_be_given(name: str, value: Any, tests: test_code.Examined) -> bool:
+    """A name that the tests use like a module of the library is that module or nothing."""
+    return isinstance(value, ModuleType) or name not in tests.dotted or not known.is_module_word(name)
+
+
+def _may_be_asked(word: str) -> bool:
     """Built-in names are never taken from the program."""
     return word.isidentifier() and not word.startswith("__") and not hasattr(sys.modules["builtins"], word)
 

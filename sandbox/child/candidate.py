@@ -6,9 +6,10 @@ import builtins
 import io
 import json
 import sys
+from types import ModuleType
 from typing import Any
 
-from sandbox.child import report, surroundings
+from sandbox.child import known, report, surroundings
 from sandbox.child.link import Link
 from sandbox.child.program import FILE_NAME, UnusableError, choose
 
@@ -18,7 +19,8 @@ MODULE_NAME = "solution"
 def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     """Run the job's program as a module and serve its objects over `peer_fd` until the test code is done."""
     try:
-        program = choose(json.loads(job))
+        request = json.loads(job)
+        program = choose(request)
     except UnusableError as error:
         report.send(channel_fd, {"state": error.state, "message": error.message})
         return
@@ -35,7 +37,7 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     surroundings.settle(FILE_NAME)
     surroundings.allow_own_frames()
     exec(program.code, module.__dict__)  # noqa: S102 - this is the job
-    link.operations.names = lambda names: _chosen(module.__dict__, names)
+    link.operations.names = lambda names: _chosen(module.__dict__, names, request["entry_point"])
     link.serve()
 
 
@@ -51,5 +53,16 @@ class _Printed(io.StringIO):
         return text
 
 
-def _chosen(namespace: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    return {name: namespace[name] for name in names if name in namespace and not name.startswith("__")}
+def _chosen(namespace: dict[str, Any], names: list[str], entry_point: str | None) -> dict[str, Any]:
+    """What the program defines of these names; an entry point may be a method of `Solution`."""
+    chosen = {name: namespace[name] for name in names if name in namespace and _can_be_told(namespace[name])}
+    solution = namespace.get("Solution")
+    if entry_point is not None and entry_point not in chosen and isinstance(solution, type):
+        method = getattr(solution(), entry_point, None)
+        if method is not None:
+            chosen[entry_point] = method
+    return chosen
+
+
+def _can_be_told(value: Any) -> bool:
+    return not isinstance(value, ModuleType) or known.name_of(value, trusted=False) is not None

@@ -10,7 +10,7 @@ from sandbox.child import known
 from sandbox.child.shared import KINDS, Element
 from sandbox.child.stubs import PLAIN_BASES, SPECIALS
 
-NEVER_SENT = (types.FrameType, types.CodeType, types.TracebackType, types.ModuleType)
+NEVER_SENT = (types.FrameType, types.CodeType, types.ModuleType)
 """Objects that would show the inside of a process."""
 
 Pack = Callable[[Any], Element]
@@ -21,7 +21,7 @@ _MAX_CAUSES = 5
 def is_of_program(kind: type) -> bool:
     """Whether a class was made by the program or the test code, not by the library or in C."""
     module = getattr(kind, "__module__", None)
-    return bool(kind.__flags__ & _HEAP_TYPE) and known.name_of(kind) is None and not _in_library(module)
+    return bool(kind.__flags__ & _HEAP_TYPE) and known.name_of(kind, True) is None and not _in_library(module)
 
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
@@ -40,23 +40,22 @@ def describe_class(kind: type, pack_class: Pack) -> Element:
     plain = next((name for name, base in KINDS.items() if issubclass(kind, base)), None)
     if plain is not None:
         names |= set(dir(KINDS[plain]))
+    bases = kind.__bases__ if by_bases else [base for base in PLAIN_BASES if issubclass(kind, base)]
     return {
         "name": kind.__name__,
         "module": str(getattr(kind, "__module__", "")),
-        "bases": [pack_class(base) for base in kind.__bases__ if base not in _MUTABLE_BASES]
-        if by_bases
-        else [],
+        "bases": [pack_class(base) for base in bases if base not in _MUTABLE_BASES],
         "specials": sorted(names & SPECIALS),
         "methods": [n for n, value in vars(kind).items() if _is_method(n, value)] if of_program else [],
         "hashable": getattr(kind, "__hash__", None) is not None,
         "plain": plain,
-        "real": None if of_program else known.name_of(kind),
+        "real": None if of_program else known.name_of(kind, True),
     }
 
 
 def carries(kind: type) -> bool:
     """Whether the other process uses the class itself: instances hold a plain value, or are exceptions."""
-    is_error = issubclass(kind, BaseException) and known.name_of(kind) is not None
+    is_error = issubclass(kind, BaseException) and known.name_of(kind, True) is not None
     return kind is object or kind in PLAIN_BASES or is_error
 
 

@@ -31,6 +31,8 @@ _IN_C = {
 }
 _CONTROL = frozenset({"unittest", "doctest", "pytest", "_pytest", "sandbox"})
 """Packages whose exceptions steer a test run (`SkipTest`): the candidate's are not the real ones."""
+_PACKAGES = frozenset({"numpy", "sympy", "scipy", "pandas", "mpmath"})
+_ALIASES = frozenset({"np", "sp", "pd", "plt"})
 _SINGLETONS = {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented, "NoneType": type(None)}
 _HIDDEN_TYPES: dict[Any, str] = {
     kind: name
@@ -40,17 +42,21 @@ _HIDDEN_TYPES: dict[Any, str] = {
 """Types that are found in `types` only: generators, functions ..."""
 
 
-def name_of(thing: Any) -> list[str] | None:
-    """Module and name under which the other process finds the same object, or None."""
+def name_of(thing: Any, trusted: bool) -> list[str] | None:
+    """Module and name under which the other process finds the same object, or None.
+
+    trusted: this is the side of the test code, which may name anything of the library.
+    """
     if thing is Ellipsis or thing is NotImplemented:
         return ["builtins", "Ellipsis" if thing is Ellipsis else "NotImplemented"]
     if isinstance(thing, ModuleType):
-        module, name = thing.__name__, ""
-    elif isinstance(thing, type | FunctionType | BuiltinFunctionType):
+        name = thing.__name__
+        return [name, ""] if sys.modules.get(name) is thing and _is_importable(name) else None
+    if isinstance(thing, type | FunctionType | BuiltinFunctionType):
         module, name = _told_name(thing)
-    else:
-        return None
-    return [module, name] if is_library(module) and _look_up(module, name) is thing else None
+        if is_library(module) and _look_up(module, name) is thing:
+            return [module, name] if trusted or _may_be_named(module, thing) else None
+    return None
 
 
 def _told_name(thing: Any) -> tuple[str, str]:
@@ -70,12 +76,17 @@ def find(module: Any, name: Any, trusted: bool) -> Any:
     """The object of that name here; raises KeyError. trusted: False for what the candidate names."""
     if not isinstance(module, str) or not isinstance(name, str):
         raise KeyError(str(module))
-    if trusted and module not in sys.modules and is_library(module):
+    if module not in sys.modules and _is_importable(module):
         __import__(module)
     found = _look_up(module, name)
     if found is None or not (trusted or _may_be_named(module, found)):
         raise KeyError(f"{module}.{name}")
     return found
+
+
+def is_module_word(word: str) -> bool:
+    """Whether a name usually stands for a module that programs import."""
+    return word in sys.stdlib_module_names or word in _PACKAGES or word in _ALIASES
 
 
 def _look_up(module: str, name: str) -> Any:
@@ -85,6 +96,11 @@ def _look_up(module: str, name: str) -> Any:
     for part in name.split(".") if name else ():
         found = vars(found).get(part) if isinstance(found, type | ModuleType) else None
     return found
+
+
+def _is_importable(module: str) -> bool:
+    package = module.partition(".")[0]
+    return not _steers(module) and (is_library(module) or package in _PACKAGES)
 
 
 def is_library(module: str) -> bool:
@@ -97,6 +113,8 @@ def _steers(module: str) -> bool:
 
 
 def _may_be_named(module: str, found: Any) -> bool:
+    if isinstance(found, ModuleType):
+        return not _steers(module)
     if isinstance(found, type) and issubclass(found, BaseException):
         return not _steers(module)
     if module in _TYPE_MODULES:

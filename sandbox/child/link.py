@@ -63,7 +63,7 @@ class Link:
             packed = [pack(value) for value in args]
             named = {name: pack(value) for name, value in (kwargs or {}).items()}
         except (TypeError, ValueError) as error:
-            raise self._refuse(f"an argument cannot be carried across: {error}") from None
+            raise self.refuse(f"an argument cannot be carried across: {error}") from None
         self._send({"ask": operation, "args": packed, "kwargs": named})
         del args, kwargs, packed, named
         while True:
@@ -168,7 +168,8 @@ class Link:
         self.lost = why
         return LostError(why)
 
-    def _refuse(self, why: str) -> UnsupportedTestsError:
+    def refuse(self, why: str) -> UnsupportedTestsError:
+        """Note that the test code does what cannot be carried across."""
         self.unsupported = why
         return UnsupportedTestsError(why)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from types import TracebackType
 from typing import Any
 
 from sandbox.child import describe, stubs
@@ -48,6 +49,8 @@ class Objects:
         if isinstance(value, type):
             return {"k": self._pack_class(value)}
         kind = type(value)
+        if kind is TracebackType:
+            return None
         if issubclass(kind, describe.NEVER_SENT):
             raise TypeError(f"a {kind.__name__} never leaves its process")
         pair = [self._number(value), {"k": self._pack_class(kind)}]

@@ -30,6 +30,8 @@ _NATURAL: dict[str, Callable[..., Any]] = {
 _INSIDE = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
 """Attributes of generators, frames and code that lead inside a process."""
 
+_HARMLESS = ("__name__", "__qualname__", "__doc__")
+
 
 class Operations:
     """Operations of one side. guarded: this is the test code's side, and the candidate asks."""
@@ -91,7 +93,7 @@ class Operations:
         return self.names(list(names))
 
     def _check_name(self, name: str) -> None:
-        if self._guarded and (name.startswith("_") or name.startswith(_INSIDE)):
+        if self._guarded and name not in _HARMLESS and (name.startswith("_") or name.startswith(_INSIDE)):
             raise AttributeError(f"{name!r} is not to be seen from here")
 
 

@@ -48,6 +48,10 @@ class Owner(Protocol):
         """What `str` gave for an exception over there."""
         ...
 
+    def refuse(self, why: str) -> UnsupportedTestsError:
+        """Note that the test code does what cannot be carried across."""
+        ...
+
     def may_order(self, kind: type) -> bool:
         """Whether objects of this class may be ordered against plain values."""
         ...
@@ -73,7 +77,7 @@ class RemoteType(type):
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: Any) -> RemoteType:
         """Only reached by a `class` statement of the test code."""
-        raise UnsupportedTestsError(f"{name}: a subclass of a class of the program")
+        raise cls.__owner__.refuse(f"{name}: a subclass of a class of the program")
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return cls.__owner__.ask("call", cls, *args, **kwargs)
@@ -112,7 +116,7 @@ def make_roots(owner: Owner) -> tuple[type, type]:
         "__getattr__": lambda self, name: owner.ask("get", self, name),
         "__copy__": lambda self: owner.ask("copy", self),
         "__deepcopy__": lambda self, memo: owner.ask("deepcopy", self),
-        "__reduce_ex__": _refuse_pickling,
+        "__reduce_ex__": _refuse_pickling(owner),
         "__slots__": (),
     }
     plain = {
@@ -122,15 +126,17 @@ def make_roots(owner: Owner) -> tuple[type, type]:
         "__ne__": _equality(owner, operator.ne),
         "__hash__": object.__hash__,
         "__repr__": lambda self: owner.ask("special", self, "__repr__"),
-        "__doc__": property(lambda self: owner.ask("get", self, "__doc__")),
         "__dir__": lambda self: owner.ask("dir", self),
     }
     meta = type.__new__(type, "RemoteType", (RemoteType,), {"__owner__": owner})
     return type.__new__(meta, "RemoteObject", (), mixin | plain), type.__new__(meta, "RemoteError", (), mixin)
 
 
-def _refuse_pickling(self: Any, protocol: Any) -> Any:
-    raise UnsupportedTestsError(f"{type(self).__name__}: an object of the program is pickled")
+def _refuse_pickling(owner: Owner) -> Callable[[Any, Any], Any]:
+    def refuse(self: Any, _: Any) -> Any:
+        raise owner.refuse(f"{type(self).__name__}: an object of the program is pickled")
+
+    return refuse
 
 
 def _equality(owner: Owner, compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -175,6 +181,7 @@ def build(owner: Owner, roots: tuple[type, type], description: Description) -> t
 def _namespace(owner: Owner, description: Description, bases: tuple[type, ...]) -> dict[str, Any]:
     namespace: dict[str, Any] = {
         "__slots__": (),
+        "__doc__": property(lambda self: owner.ask("get", self, "__doc__")),
         "__module__": description.module,
         "__qualname__": description.name,
     }

@@ -50,10 +50,15 @@ def fresh_module(name: str, file_name: str, source: str) -> ModuleType:
     return module
 
 
-def settle(file_name: str) -> None:
-    """Everything else a script may look at."""
+def settle(file_name: str, *, imports_from_work: bool = True) -> None:
+    """Everything else a script may look at.
+
+    imports_from_work: whether modules in the work folder are found, as beside a script. Never where test code
+    decides: the candidate writes to that folder too.
+    """
     sys.argv = [file_name]
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    if imports_from_work:
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109
     forget_harness()
     gc.enable()
 

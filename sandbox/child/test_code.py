@@ -29,13 +29,14 @@ class InvalidTestsError(Exception):
 class Examined(NamedTuple):
     """Compiled test code.
 
-    words: everything in it that could be a name. declared: functions that the setup only announces.
-    calls_check: `check` is to be called with the entry point.
+    words: everything in it that could be a name. dotted: names before a dot. declared: functions that the
+    setup only announces. calls_check: `check` is to be called with the entry point.
     """
 
     setup: CodeType
     codes: tuple[CodeType, ...]
     words: frozenset[str]
+    dotted: frozenset[str]
     declared: frozenset[str]
     calls_check: bool
 
@@ -54,6 +55,7 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None) -> Examined:
         setup=_compile(setup, "setup.py"),
         codes=tuple(_compile(text, "tests.py") for text in texts),
         words=frozenset(word for text in (setup, *texts) for word in _WORD.findall(text)),
+        dotted=frozenset(_dotted([setup_tree, *trees])),
         declared=frozenset(_declared(setup_tree.body)),
         calls_check=calls_check,
     )
@@ -125,6 +127,13 @@ def _names_used(nodes: Iterable[ast.AST]) -> set[str]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
             names.add(node.value)
     return names
+
+
+def _dotted(trees: Iterable[ast.Module]) -> Iterable[str]:
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                yield node.value.id
 
 
 def _runs_all_classes(nodes: Iterable[ast.AST]) -> bool:

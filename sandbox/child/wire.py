@@ -72,7 +72,7 @@ class Wire:
     def _pack_other(self, value: Any) -> Element:
         if self._foreign.is_foreign(value):  # first: to look at a stub is to ask its owner
             return self._foreign.pack(value)
-        name = known.name_of(value)
+        name = known.name_of(value, not self._trusts)
         if name is not None:
             return {"n": name}
         fields = library_values.fields(value)
