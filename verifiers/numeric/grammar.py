@@ -5,7 +5,7 @@ normalisation is done (NFKC would turn 4² into 42). In the grammar `sp` is opti
 spacing, and a command may have any number of backslashes before it.
 
     number   = mixed | fraction | vulgar | decimal [ exponent ]
-    decimal  = integer [ "." digits ] | "." digits
+    decimal  = integer [ "." digits ] | "." digits       (`1.` too before an exponent, and at the end of a box)
     integer  = digits | group { "," 3 digits } | group { space 3 digits } | group { "'" 3 digits }
              | 1 or 2 digits { "," 2 digits } "," 3 digits              (Indian grouping)
     group    = 1 to 3 digits, the first not 0
@@ -78,7 +78,7 @@ _COMMA_GROUPED = (
 _OTHER_GROUPED = rf"[1-9][0-9]{{0,2}}(?:(?:{_SPACE}[0-9]{{3}})++|(?:'[0-9]{{3}})++)(?![0-9])"
 _TERM = rf"(?:(?:{_COMMA_GROUPED}|[0-9]++)(?:\.[0-9]++)?|\.[0-9]++)"
 """A decimal as it may stand in a fraction: groups set off by spaces would read `1 100/200` wrongly."""
-DECIMAL = rf"(?:(?:{_COMMA_GROUPED}|{_OTHER_GROUPED}|[0-9]++)(?:\.[0-9]++)?|\.[0-9]++)"
+DECIMAL = rf"(?:(?:{_COMMA_GROUPED}|{_OTHER_GROUPED}|[0-9]++)(?:\.(?:[0-9]++|(?=[eE][-+]?[0-9])))?|\.[0-9]++)"
 
 PLAIN_DECIMAL = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9])|[0-9]++(?!,[0-9]))(?:\.[0-9]++)?"
 """The common case of `DECIMAL`."""

@@ -64,7 +64,8 @@ PROSE = {
     # unreadable
     "3,14": None, "1.234,56": None, "1.5.2": None, "12:30": None, "3 : 4": None, "2024-05-06": None,
     "05/06/2024": None, "5-6": None, "5–6": None, "$5-$6": None, r"\$5-\$6": None, "2+3": None, "2 + 3": None,
-    "3 × 4": None, "3 x 4": None, "2^10": None, "2 ^ 10": None, "10^5": None, r"\times 10^5": None,
+    "3 × 4": None, "12 ÷ 4": None, "12÷4": None, "1.e5": 100000, "42 ± 1": None, "3 x 4": None, "2^10": None,
+    "2 ^ 10": None, "10^5": None, r"\times 10^5": None,
     "4²": None,
     r"\sqrt{2}": None, r"\sqrt[3]{8}": None, "√2": None, r"2\sqrt 3": None, r"2 \pi": None, "2π": None,
     "±5": None,
