@@ -68,7 +68,7 @@ class VerdictLog:
         self._loop = asyncio.get_running_loop()
         self._writer.start()
 
-    async def close(self, deadline_s: float = 10.0) -> None:
+    async def close(self, deadline_s: float = 5.0) -> None:
         """Write what is there, for at most `deadline_s`; what could not be written is named in the log."""
         if self._flush is not None:
             self._flush.cancel()
@@ -76,7 +76,7 @@ class VerdictLog:
         self._hand_over_until(self._number)
         done = await asyncio.to_thread(self._writer.close, deadline_s)
         if not done:
-            _log.error("%d payloads and their counts were not written", self._queue.records)
+            _log.error("counts and %d payloads were not written", self._queue.records)
 
     def count(self, stratum: Stratum, n: int = 1) -> None:
         """Count `n` verdicts in `stratum`."""

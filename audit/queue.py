@@ -33,6 +33,15 @@ class Unit:
         self.sizes.pop()
         self.shed[stratum] = self.shed.get(stratum, 0) + 1
 
+    def absorb(self, later: Unit) -> None:
+        """Take in all of a later unit: from now on the two are written together."""
+        for own, other in ((self.counts, later.counts), (self.shed, later.shed)):
+            for stratum, n in other.items():
+                own[stratum] = own.get(stratum, 0) + n
+        self.records += later.records
+        self.sizes += later.sizes
+        self.number = later.number
+
     def __bool__(self) -> bool:
         return bool(self.counts or self.records or self.shed)
 
@@ -78,12 +87,20 @@ class UnitQueue:
             self.records += len(unit.records)
             self.bytes += size
             self.last_number = unit.number
-            self._units.append(unit)
+            self._append(unit)
             self._waiting += len(unit.records)
             if before is None or before < self._group <= self._waiting:
                 # Only when it matters: each wake-up of the writer takes the interpreter from the event loop.
                 self._changed.notify()
         return dropped
+
+    def _append(self, unit: Unit) -> None:
+        """Join small units, so that counts alone do not pile up behind a broken database."""
+        last = self._units[-1] if self._units else None
+        if last is not None and len(last.records) + len(unit.records) <= self._group:
+            last.absorb(unit)
+        else:
+            self._units.append(unit)
 
     def take(self, linger_s: float) -> list[Unit]:
         """Wait for something, then up to `linger_s` for more; units of about `group` records together.
