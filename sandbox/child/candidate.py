@@ -6,6 +6,7 @@ import builtins
 import io
 import json
 import sys
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -33,6 +34,7 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     sys.stdout = printed
     link.take_output = printed.take
     builtins.input = lambda prompt="": link.request("input", (str(prompt),))
+    warnings.warn = lambda text, category=UserWarning, *_, **__: link.request("warn", (text, category))  # type: ignore[assignment]
     module = surroundings.fresh_module(MODULE_NAME, FILE_NAME, program.source)
     surroundings.settle(FILE_NAME)
     surroundings.allow_own_frames()

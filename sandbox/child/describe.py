@@ -46,7 +46,7 @@ def describe_class(kind: type, pack_class: Pack) -> Element:
         "module": str(getattr(kind, "__module__", "")),
         "bases": [pack_class(base) for base in bases if base not in _MUTABLE_BASES],
         "specials": sorted(names & SPECIALS),
-        "methods": [n for n, value in vars(kind).items() if _is_method(n, value)] if of_program else [],
+        "methods": [name for name in vars(kind) if _is_method(kind, name)],
         "hashable": getattr(kind, "__hash__", None) is not None,
         "plain": plain,
         "real": None if of_program else known.name_of(kind, True),
@@ -59,8 +59,12 @@ def carries(kind: type) -> bool:
     return kind is object or kind in PLAIN_BASES or is_error
 
 
-def _is_method(name: str, value: Any) -> bool:
-    return type(value) is types.FunctionType and not (name.startswith("__") and name.endswith("__"))
+def _is_method(kind: type, name: str) -> bool:
+    """Functions in a class; a stub has them itself, so that a call is asked in one go."""
+    if kind is types.GeneratorType:
+        return name in ("send", "throw", "close")
+    is_function = type(vars(kind)[name]) is types.FunctionType
+    return is_function and not (name.startswith("__") and name.endswith("__"))
 
 
 def real_value(value: Any) -> Any:

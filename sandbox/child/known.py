@@ -77,7 +77,10 @@ def find(module: Any, name: Any, trusted: bool) -> Any:
     if not isinstance(module, str) or not isinstance(name, str):
         raise KeyError(str(module))
     if module not in sys.modules and _is_importable(module):
-        __import__(module)
+        try:
+            __import__(module)
+        except ImportError:
+            raise KeyError(module) from None
     found = _look_up(module, name)
     if found is None or not (trusted or _may_be_named(module, found)):
         raise KeyError(f"{module}.{name}")

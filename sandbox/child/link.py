@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +36,8 @@ class Link:
         self.unsupported: str | None = None
         self.take_output: Callable[[], str] = str
         self.raised: list[BaseException] = []
+        self._turn = threading.RLock()
+        self._may_ask = True
 
     # What stubs need of their owner.
 
@@ -56,56 +59,66 @@ class Link:
 
     def request(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
         """Ask, answer what is asked in between, and give the result or raise it."""
-        if self.lost is not None or os.getpid() != self._owner_pid:
-            raise LostError(self.lost or "asked from another process")
+        with self._turn:
+            if self.lost is not None or os.getpid() != self._owner_pid or not self._may_ask:
+                raise LostError(self.lost or "asked out of turn")
+            ends = _ends_iteration(operation, args) or "StopIteration" in self.names
+            self._send({"ask": operation, **self._packed(args, kwargs or {})})
+            del args, kwargs
+            while True:
+                message = self._receive()
+                if "ask" in message:
+                    self._answer(message)
+                else:
+                    return self._result(message, ends)
+
+    def _packed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         pack = self.objects.wire.pack
         try:
-            packed = [pack(value) for value in args]
-            named = {name: pack(value) for name, value in (kwargs or {}).items()}
-        except (TypeError, ValueError) as error:
+            return {
+                "args": [pack(value) for value in args],
+                "kwargs": {name: pack(value) for name, value in kwargs.items()},
+            }
+        except TypeError as error:
             raise self.refuse(f"an argument cannot be carried across: {error}") from None
-        self._send({"ask": operation, "args": packed, "kwargs": named})
-        del args, kwargs, packed, named
-        while True:
-            message = self._receive()
-            if "ask" in message:
-                self._answer(message)
-            else:
-                return self._result(message)
 
     def serve(self) -> None:
-        """Answer until the other side leaves."""
+        """Answer until the other side leaves; threads of the program may only ask while it answers."""
         while True:
+            self._may_ask = False
             try:
                 message = self._receive()
             except LostError:
                 return
+            self._may_ask = True
             self._answer(message)
 
-    def _result(self, message: dict[str, Any]) -> Any:
-        error = None
+    def _result(self, message: dict[str, Any], ends_iteration: bool) -> Any:
         try:
             value = self._unpacked(message, lambda: self.objects.wire.unpack(message["value"]))
-            if message.get("raised"):
-                error = (
-                    value if isinstance(value, BaseException) else TypeError("raised what is no exception")
-                )
-        except _NONSENSE as fault:
+        except Exception as fault:
             raise self._lose(f"a reply that cannot be read: {fault!r:.200}") from None
-        if error is not None:
-            self.raised.append(error)
-            raise error
-        return value
+        if not message.get("raised"):
+            return value
+        error = value if isinstance(value, BaseException) else TypeError("raised what is no exception")
+        if isinstance(error, StopIteration) and not ends_iteration:
+            # Out of a function it would end the loops of the test code, and pass for an end of their data.
+            error = RuntimeError("a function of the program raised StopIteration")
+        self.raised.append(error)
+        raise error
 
     def _answer(self, message: dict[str, Any]) -> None:
         """Do what is asked and send the result; locals must not keep containers alive (see `shared`)."""
         try:
             args, kwargs = self._unpacked(message, lambda: self._arguments(message))
-        except _NONSENSE as fault:
+        except Exception as fault:
             raise self._lose(f"a request that cannot be read: {fault!r:.200}") from None
         reply = self._done(str(message["ask"]), args, kwargs)
         del args, kwargs
-        self._send(reply)
+        if os.getpid() != self._owner_pid:
+            os._exit(0)  # a copy of the process that came back from the call too
+        with self._turn:
+            self._send(reply)
 
     def _done(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         pack = self.objects.wire.pack
@@ -174,4 +187,8 @@ class Link:
         return UnsupportedTestsError(why)
 
 
-_NONSENSE = (KeyError, TypeError, ValueError, AttributeError, LookupError, RecursionError, OverflowError)
+def _ends_iteration(operation: str, args: tuple[Any, ...]) -> bool:
+    """Whether StopIteration is the proper end of what is asked."""
+    if operation == "special":
+        return bool(args[1] == "__next__")
+    return operation == "method" and args[1] in ("send", "throw", "__next__")

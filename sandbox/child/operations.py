@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import copy
 import operator
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,8 @@ _NATURAL: dict[str, Callable[..., Any]] = {
 _INSIDE = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
 """Attributes of generators, frames and code that lead inside a process."""
 
+_OF_NOTHING = ("input", "warn")
+"""Operations that are of no object."""
 _HARMLESS = ("__name__", "__qualname__", "__doc__")
 
 
@@ -46,7 +49,11 @@ class Operations:
         function = _OPERATIONS.get(operation)
         if function is None:
             raise TypeError(f"unknown operation {operation!r}")
-        if self._guarded and operation != "input" and not (args and self._objects.is_own(args[0])):
+        if (
+            self._guarded
+            and operation not in ("input", "warn")
+            and not (args and self._objects.is_own(args[0]))
+        ):
             raise TypeError(f"{operation!r} of what was never handed over")
         return function(self, *args, **kwargs)
 
@@ -112,5 +119,6 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "copy": lambda _, target: copy.copy(target),
     "deepcopy": lambda _, target: copy.deepcopy(target),
     "dir": lambda _, target: dir(target),
+    "warn": lambda _, message, category: warnings.warn(message, category, stacklevel=2),
     "input": lambda _, prompt="": builtins.input(prompt),
 }
