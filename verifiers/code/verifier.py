@@ -14,7 +14,7 @@ from sandbox.types import CaseResult, SandboxReport, Submission
 from verifiers.code.detail import describe
 from verifiers.code.extract import canonical_language, extract_program
 from verifiers.code.ground_truth import read_tests
-from verifiers.code.options import CodeOptions, to_limits
+from verifiers.code.options import CodeOptions, bounded_options, to_limits
 from verifiers.code.outcome import JudgedCase, Judgement, Reason
 from verifiers.code.runs import Runner
 from verifiers.code.tests import AssertTests, FunctionTests, StdinTests, Tests, TestsError
@@ -40,7 +40,6 @@ class CodeVerifier:
 
     name = "code"
     version = "1.0.0"
-    Options = CodeOptions
     reasons: tuple[str, ...] = get_args(Reason)
     flags: tuple[str, ...] = ()
     reward_range = (0.0, 1.0)
@@ -48,6 +47,7 @@ class CodeVerifier:
 
     def __init__(self, sandbox: SandboxProtocol) -> None:
         self._sandbox = sandbox
+        self.Options: type[CodeOptions] = bounded_options(sandbox.report().maximum_limits)
         self.contract = _FILES.joinpath("contract.md").read_text("utf-8")
         self.ground_truth_schema: Mapping[str, Any] = json.loads(
             _FILES.joinpath("ground_truth.schema.json").read_text("utf-8")
@@ -86,7 +86,7 @@ class CodeVerifier:
             total = 1 if isinstance(tests, AssertTests) else len(tests.cases)
             return Judgement((JudgedCase("no_code", message="the response holds no code"),) * total)
         report = self._sandbox.report()
-        limits = to_limits(options.limits, report.default_limits, report.maximum_limits)
+        limits = to_limits(options.limits, report.default_limits)
         share = options.isolation == "default"
         runner = Runner(self._sandbox, program, limits, options.stop_early, share)
         return await run_tests(runner, tests)
