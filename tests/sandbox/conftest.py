@@ -17,7 +17,7 @@ Runner = Callable[..., Awaitable[CaseResult]]
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def sandbox(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sandbox]:
     """One sandbox for all tests that leave it as it was."""
-    async for sandbox in started(tmp_path_factory.mktemp("run")):
+    async with started(tmp_path_factory.mktemp("run")) as sandbox:
         yield sandbox
 
 

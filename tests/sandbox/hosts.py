@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from sandbox.config import SandboxConfig
 from sandbox.engine import Sandbox
@@ -19,9 +21,12 @@ def script(source: str, *stdin: bytes, limits: Limits = LIMITS) -> Submission:
     )
 
 
-async def started(run_dir: Path, *assume: str, **settings: object) -> AsyncIterator[Sandbox]:
+@asynccontextmanager
+async def started(run_dir: Path, *assume: str, **settings: Any) -> AsyncIterator[Sandbox]:
     """A running sandbox, closed afterwards."""
-    sandbox = Sandbox(SandboxConfig(run_dir=str(run_dir), assume=assume, **settings))  # type: ignore[arg-type]
+    sandbox = Sandbox(SandboxConfig(run_dir=str(run_dir), assume=assume, **settings))
     await sandbox.start()
-    yield sandbox
-    await sandbox.close()
+    try:
+        yield sandbox
+    finally:
+        await sandbox.close()

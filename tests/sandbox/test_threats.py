@@ -27,7 +27,7 @@ async def host(
 ) -> AsyncIterator[Sandbox]:
     """A sandbox on one kind of host."""
     run_dir: Path = tmp_path_factory.mktemp("run")
-    async for sandbox in started(run_dir, *HOSTS[request.param]):
+    async with started(run_dir, *HOSTS[request.param]) as sandbox:
         yield sandbox
 
 

@@ -1,0 +1,67 @@
+"""The same threats where the service is an ordinary user without namespaces: the weakest host supported."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from threats import THREATS
+
+from sandbox.config import Interpreter
+
+NOBODY = 65534
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def interpreter() -> str:
+    """A Python that the ordinary user can start."""
+    candidates = [Interpreter.of_this_process().executable, "/usr/bin/python3", "/usr/local/bin/python3"]
+    check = "import sys; sys.exit(sys.version_info < (3, 11))"
+    for candidate in candidates:
+        try:
+            done = subprocess.run(
+                [candidate, "-c", check], user=NOBODY, group=NOBODY, extra_groups=[], check=False
+            )
+        except OSError:
+            continue
+        if done.returncode == 0:
+            return candidate
+    pytest.skip("no Python 3.11 or later that an ordinary user can start")
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """How each threat ended, by name; the sandbox ran as an ordinary user."""
+    folder = tmp_path_factory.mktemp("unprivileged")
+    for up in (folder, folder.parent, folder.parent.parent):
+        up.chmod(0o755)
+    shutil.copytree(ROOT / "sandbox", folder / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("hosts.py", "threats.py", "unprivileged.py"):
+        shutil.copy(Path(__file__).parent / name, folder / name)
+    run_dir = folder / "run"
+    run_dir.mkdir()
+    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    if who:
+        os.chown(run_dir, NOBODY, NOBODY)
+    command = [interpreter() if who else sys.executable, "unprivileged.py", str(run_dir)]
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(run_dir), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, **who)  # type: ignore[call-overload]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(lines) == len(THREATS) + 2, done.stderr
+    assert lines[0] == {"level": "strong", "reason": ""}
+    assert lines[-1] == "still well\n"
+    return {name: rest for name, *rest in lines[1:-1]}
+
+
+@pytest.mark.parametrize("threat", THREATS, ids=lambda threat: threat.name)
+def test_threat_as_an_ordinary_user(ends: dict[str, list[str]], threat) -> None:
+    """Without root and without namespaces the attack ends as the table says."""
+    status, stdout, message = ends[threat.name]
+    assert status in threat.statuses.split(), message
+    if threat.stdout is not None:
+        assert stdout == threat.stdout
