@@ -64,13 +64,14 @@ async def run_hidden(interpreter: Interpreter, run_dir: Path, *assume: str) -> C
     return result
 
 
-@pytest.mark.parametrize(
-    "assume", [(), ("not bind",), ("no mounts",)], ids=["bind mount", "copy", "no mounting at all"]
-)
+METHODS = {"bind mount": (), "copy": ("not bind",), "no mounting at all": ("no mounts",)}
+
+
+@pytest.mark.parametrize("assume", METHODS.values(), ids=METHODS)
 async def test_interpreter_in_a_closed_home_is_made_readable(
     hidden: Interpreter, tmp_path: Path, assume: tuple[str, ...]
 ) -> None:
-    """By bind mounts, else by a copy: the program runs as its own user, in no group, and reads its library."""
+    """By bind mounts, else by a copy: a program runs as its own user, in no group, and reads its library."""
     result = await run_hidden(hidden, tmp_path, *assume)
     uid, gid, groups, readable = result.stdout.decode().split()
     assert int(uid) in range(60000, 60064), result
@@ -122,7 +123,10 @@ def test_ids_are_claimed_once() -> None:
     assert not set(first) & set(second)
     for claim in (*claims, *more):
         claim.close()
-    assert uids.claim((61000, 4), 4)[0] == [61000, 61001, 61002, 61003]
+    third, claims = uids.claim((61000, 4), 4)
+    assert third == [61000, 61001, 61002, 61003]
+    for claim in claims:
+        claim.close()
 
 
 async def test_workers_do_not_share_ids(tmp_path: Path) -> None:
