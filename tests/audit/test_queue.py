@@ -27,7 +27,7 @@ def make_unit(number: int, counted: int, records: int) -> Unit:
 def test_nothing_is_lost_but_what_is_shed(
     steps: list[tuple[int, int] | None], max_records: int, group: int
 ) -> None:
-    """For any course of putting (pairs) and taking (None): all counts come out, payloads as far as they fit."""
+    """However putting (pairs) and taking (None) alternate, all counts come out, and payloads that fit."""
     queue = UnitQueue(max_records, 10**9, group)
     put: Counter[str] = Counter()
     got: Counter[str] = Counter()
