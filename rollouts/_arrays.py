@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import array_api_compat
@@ -127,23 +127,6 @@ class Backend:
         """A NumPy result as an array of this call's library, on its device."""
         return value if self.is_numpy else self.xp.asarray(value, dtype=dtype, device=self.device)
 
-    def recomputed(self, function: Callable[..., Array], *arrays: Array) -> Array:
-        """`function(*arrays)`, whose intermediates are computed again for the gradient instead of kept.
-
-        Without this a chunked reduction over the vocabulary would keep all its chunks for the backward pass.
-        """
-        if array_api_compat.is_torch_namespace(self.xp) and any(
-            getattr(array, "requires_grad", False) for array in arrays
-        ):
-            from torch.utils.checkpoint import checkpoint  # type: ignore[import-not-found, unused-ignore]
-
-            return checkpoint(function, *arrays, use_reentrant=False, preserve_rng_state=False)
-        if array_api_compat.is_jax_namespace(self.xp) and self.tracing:
-            import jax  # type: ignore[import-not-found, unused-ignore]
-
-            return jax.checkpoint(function)(*arrays)
-        return function(*arrays)
-
     def _widest(self, foreign: Sequence[Array]) -> Any:
         """The dtype of numbers that have none of their own here."""
         if self.is_numpy:
@@ -191,25 +174,6 @@ def require_same_shape(name: str, array: Array, other_name: str, other: Array) -
             f"{name} and {other_name} must have the same shape, "
             f"not {list(array.shape)} and {list(other.shape)}"
         )
-
-
-def row_chunks(shape: Sequence[int], *, whole: bool) -> list[tuple[slice, slice]]:
-    """Cut the first two axes of `[B, T, V]` so that each piece is a small share of the whole.
-
-    A piece holds at most 1/256 of the elements, but at least 2**18 of them, or one row `[V]`; so a GPU is not
-    asked for thousands of tiny steps. whole: a single piece, for a compiler that fuses by itself.
-    """
-    batch, steps, vocabulary = shape
-    budget = max(2**18, batch * steps * vocabulary // 256)
-    if whole or batch * steps * vocabulary <= budget:
-        return [(slice(0, batch), slice(0, steps))]
-    rows = max(1, budget // (steps * vocabulary))
-    width = steps if steps * vocabulary <= budget else max(1, budget // vocabulary)
-    return [
-        (slice(row, min(row + rows, batch)), slice(step, min(step + width, steps)))
-        for row in range(0, batch, rows)
-        for step in range(0, steps, width)
-    ]
 
 
 def _is_numpy(value: object) -> bool:

@@ -192,10 +192,8 @@ def _check_tokens(
             values = arrays[name][rows]
             found.add_where(actions[rows] > np.isfinite(values), "must be finite where active", name, start)
             if padding == "nan":
-                # Of two booleans, equal means: neither padding nor NaN. Tool output may be either.
-                found.add_where(
-                    (mask[rows] | np.isnan(values)) == 0, "must be NaN in the padding", name, start
-                )
+                # Tool output is inside the mask, so it may be either.
+                found.add_where(~(mask[rows] | np.isnan(values)), "must be NaN in the padding", name, start)
 
 
 def _check_sequences(batch: Mapping[str, Any], arrays: Mapping[str, NumPyArray], found: Violations) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from rollouts._arrays import Array, Backend, require_shape, row_chunks
+from rollouts._arrays import Array, Backend, require_shape
+from rollouts._pieces import by_pieces
 
 __all__ = [
     "SequenceMetrics",
@@ -74,20 +75,19 @@ def causal_response_logprobs(
         (inside, f"input_ids must lie within the vocabulary [0, {vocabulary})"),
     )
 
-    def log_prob(piece: Array, target: Array, chosen: Array) -> Array:
-        rows = xp.where(chosen[..., None], backend.floats("model_logits", piece), 0.0)
-        selected = xp.take_along_axis(rows, target[..., None], axis=-1)[..., 0]
-        return xp.where(chosen, selected - row_log_sum_exp(xp, rows), 0.0)
+    def check(rows: slice, steps: slice, piece: Array) -> None:
+        message = "model_logits must be finite where they predict a response token"
+        backend.require_later(_finite_rows(xp, piece, active[rows, steps]), message)
 
-    blocks: dict[int, list[Array]] = {}
-    message = "model_logits must be finite where they predict a response token"
-    for rows, columns in row_chunks((batch, length - 1, vocabulary), whole=backend.tracing):
-        piece, chosen = logits[rows, columns, :], active[rows, columns]
-        backend.require_later(_finite_rows(xp, piece, chosen), message)
-        block = backend.recomputed(log_prob, piece, targets[rows, columns], chosen)
-        blocks.setdefault(rows.start, []).append(block)
+    def log_prob(rows: slice, steps: slice, piece: Array) -> Array:
+        target, chosen = targets[rows, steps], active[rows, steps]
+        values = xp.where(chosen[..., None], backend.floats("model_logits", piece), 0.0)
+        selected = xp.take_along_axis(values, target[..., None], axis=-1)[..., 0]
+        return xp.where(chosen, selected - row_log_sum_exp(xp, values), 0.0)
+
+    result = by_pieces(backend, log_prob, check, logits, length=length - 1)
     backend.settle()
-    return xp.concat([xp.concat(row, axis=1) for row in blocks.values()], axis=0), active
+    return result, active
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,25 +144,27 @@ def mean_token_entropy(logits: Array, mask: Array, *, check_values: bool = True)
     """
     backend = Backend(logits, mask, check_values=check_values)
     xp = backend.xp
-    rows, lead = as_rows(backend, "logits", logits)
+    by_row, lead = as_rows(backend, "logits", logits)
     if len(lead) not in (1, 2):
-        raise ValueError(f"logits must be [T, V] or [B, T, V], not {[*lead, rows.shape[-1]]}")
+        raise ValueError(f"logits must be [T, V] or [B, T, V], not {[*lead, by_row.shape[-1]]}")
     active, is_mask = backend.mask("mask", mask, lead)
-    active = xp.reshape(active, rows.shape[:2])
+    active = xp.reshape(active, by_row.shape[:2])
     count = xp.count_nonzero(active)
     backend.require((is_mask, "mask must hold 0 and 1 only"), (count > 0, "mask must have an active token"))
 
-    def entropy(piece: Array, chosen: Array) -> Array:
-        log_p = row_log_softmax(xp, xp.where(chosen[..., None], backend.floats("logits", piece), 0.0))
-        return xp.sum(xp.where(chosen, -xp.sum(xp.exp(log_p) * log_p, axis=-1), 0.0))
+    def check(rows: slice, steps: slice, piece: Array) -> None:
+        backend.require_later(
+            _finite_rows(xp, piece, active[rows, steps]), "logits must be finite where active"
+        )
 
-    total: Any = 0.0
-    for row, column in row_chunks(rows.shape, whole=backend.tracing):
-        piece, chosen = rows[row, column, :], active[row, column]
-        backend.require_later(_finite_rows(xp, piece, chosen), "logits must be finite where active")
-        total = total + backend.recomputed(entropy, piece, chosen)
+    def entropy(rows: slice, steps: slice, piece: Array) -> Array:
+        chosen = active[rows, steps]
+        log_p = row_log_softmax(xp, xp.where(chosen[..., None], backend.floats("logits", piece), 0.0))
+        return xp.where(chosen, -xp.sum(xp.exp(log_p) * log_p, axis=-1), 0.0)
+
+    entropies = by_pieces(backend, entropy, check, by_row)
     backend.settle()
-    return backend.scalar(total / xp.astype(count, total.dtype))
+    return backend.scalar(xp.sum(entropies) / xp.astype(count, entropies.dtype))
 
 
 def as_rows(backend: Backend, name: str, logits: Array) -> tuple[Array, tuple[int, ...]]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rollouts._arrays import Array, Backend, require_shape
 from rollouts._parameters import integer, real
+from rollouts._pieces import by_pieces
 from rollouts.distributions import min_p_kept, top_k_kept, top_p_kept
 from rollouts.log_probs import row_log_sum_exp
 
@@ -138,16 +138,16 @@ def behavior_logprobs(
     ids = xp.astype(xp.where(inside, ids, 0), xp.asarray(0).dtype)
     processors = _Processors(backend, config, *_masks(backend, config, vocabulary))
     history = _History(backend, config, ids, prompt_token_ids, vocabulary)
-    width = max(1, max(2**18, steps * vocabulary // 256) // vocabulary)
-    pieces = []
-    for start in range(0, steps, width):
-        stop = min(start + width, steps)
-        piece = rows[start:stop, :]
+
+    def check(_: slice, steps: slice, piece: Array) -> None:
         backend.require_later(xp.isfinite(piece), "logits must be finite")
-        target, seen = ids[start:stop], history.advance(start, stop)
-        pieces.append(backend.recomputed(partial(processors.log_probs, seen), piece, target))
+
+    def log_prob(_: slice, steps: slice, piece: Array) -> Array:
+        return processors.log_probs(piece[0, ...], ids[steps], history.before(steps))[None, :]
+
+    result = by_pieces(backend, log_prob, check, rows[None, ...])
     backend.settle()
-    return xp.concat(pieces)
+    return result[0, :]
 
 
 class _History:
@@ -156,28 +156,30 @@ class _History:
     def __init__(
         self, backend: Backend, config: SamplingConfig, ids: Array, prompt: Sequence[int], vocabulary: int
     ) -> None:
-        self._backend, self._ids, self._vocabulary = backend, ids, vocabulary
+        prompt_ids = _token_ids("prompt_token_ids", prompt)
+        if any(token_id >= vocabulary for token_id in prompt_ids):
+            raise ValueError(f"prompt_token_ids must lie within the vocabulary [0, {vocabulary})")
+        in_prompt = np.zeros(vocabulary, dtype=bool)
+        in_prompt[list(prompt_ids)] = True
+        self._xp, self._ids = backend.xp, ids
         self._needed = (config.repetition_penalty, config.presence_penalty, config.frequency_penalty) != (
             1,
             0,
             0,
         )
-        prompt_ids = _token_ids("prompt_token_ids", prompt)
-        if any(token_id >= vocabulary for token_id in prompt_ids):
-            raise ValueError(f"prompt_token_ids must lie within the vocabulary [0, {vocabulary})")
-        self._in_prompt = _members(backend, prompt_ids, vocabulary)
-        self._counts = backend.xp.zeros((1, vocabulary), dtype=ids.dtype, device=backend.device)
+        self._in_prompt = backend.from_host(in_prompt, backend.xp.bool)
+        self._vocabulary = backend.xp.arange(vocabulary, dtype=ids.dtype, device=backend.device)
 
-    def advance(self, start: int, stop: int) -> tuple[Array, Array] | None:
-        """Counts `[w, V]` before each position from `start` to `stop`, and the prompt's tokens `[V]`."""
+    def before(self, steps: slice) -> tuple[Array, Array] | None:
+        """Counts `[t, V]` before each position of `steps`, and the prompt's tokens `[V]`."""
         if not self._needed:
             return None
-        xp, device = self._backend.xp, self._backend.device
-        target = self._ids[start:stop]
-        hits = xp.astype(target[:, None] == xp.arange(self._vocabulary, device=device)[None, :], target.dtype)
-        before = self._counts + xp.cumulative_sum(hits, axis=0) - hits
-        self._counts = before[-1:, :] + hits[-1:, :]
-        return before, self._in_prompt
+        xp = self._xp
+        earlier = xp.sort(self._ids[: steps.start])
+        counts = xp.searchsorted(earlier, self._vocabulary, side="right")
+        counts = counts - xp.searchsorted(earlier, self._vocabulary, side="left")
+        hits = xp.astype(self._ids[steps][:, None] == self._vocabulary[None, :], counts.dtype)
+        return counts[None, :] + xp.cumulative_sum(hits, axis=0) - hits, self._in_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ class _Processors:
     allowed: Array
     bias: Array
 
-    def log_probs(self, seen: tuple[Array, Array] | None, piece: Array, target: Array) -> Array:
+    def log_probs(self, piece: Array, target: Array, seen: tuple[Array, Array] | None) -> Array:
         """Process a piece of logits `[w, V]` and select the sampled tokens `[w]`."""
         xp = self.backend.xp
         values = self.backend.floats("logits", piece)
@@ -246,12 +248,6 @@ def _masks(backend: Backend, config: SamplingConfig, vocabulary: int) -> tuple[A
     for token_id, value in config.logit_bias.items():
         bias[token_id] = value
     return backend.from_host(allowed, backend.xp.bool), backend.from_host(bias, backend.dtype)
-
-
-def _members(backend: Backend, token_ids: Sequence[int], vocabulary: int) -> Array:
-    members = np.zeros(vocabulary, dtype=bool)
-    members[list(token_ids)] = True
-    return backend.from_host(members, backend.xp.bool)
 
 
 def _token_ids(name: str, token_ids: Sequence[int]) -> tuple[int, ...]:
