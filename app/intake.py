@@ -115,7 +115,8 @@ class Intake:
         verifier = self._find_verifier(fields, pointer, faults)
         options = None if verifier is None else self._read_options(verifier, fields, pointer, faults)
         response = self._check_response(fields, pointer, faults)
-        _check_ground_truth_key(fields, truths, pointer, faults)
+        if "ground_truth_key" in fields:
+            _check_ground_truth_key(fields, truths, pointer, faults)
         stop_words: contracts.Stop | None = fields.get("stop")
         shaping: contracts.Shaping | None = fields.get("shaping")
         num_tokens = None if stop_words is None else stop_words.get("num_tokens")

@@ -51,7 +51,7 @@ def create_app(settings: Settings | None = None, verifiers: Sequence[Verifier] |
     )
     install_handlers(app)
     for routes in (verify, catalog, sandbox, audit, health, docs):
-        app.include_router(routes.router)
+        app.router.routes.extend(routes.router.routes)  # `include_router` would look each path up twice
     app.openapi = functools.cache(functools.partial(openapi_document, app))  # type: ignore[method-assign]
     app.add_middleware(Edge, doorkeeper=Doorkeeper(settings), log_requests=settings.log_level == "debug")
     return app

@@ -71,10 +71,11 @@ def documented(
         content[NDJSON] = {"schema": _ref(lines)}
     codes = [*errors, *(_BODY_CODES if request is not None else ())]
     described: dict[str, Any] = {
+        "response_model": None,
         "responses": {
             **{status: {"description": _first_line(reply), "content": content} for status in statuses},
             **_error_responses(codes),
-        }
+        },
     }
     if request is not None:
         body = {"required": True, "content": {JSON: {"schema": _ref(request)}}}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
@@ -96,21 +95,13 @@ class Service:
 
     def _observe(self, tally: Tally) -> None:
         metrics = self.metrics
-        outcomes: Counter[tuple[str, str, str]] = Counter()
-        stop_reasons: Counter[str] = Counter()
-        flags: Counter[tuple[str, str]] = Counter()
-        canary_accepts: Counter[str] = Counter()
-        for cell, n in tally.cells.items():
-            outcomes[cell.verifier, cell.result, cell.reason] += n
-            stop_reasons[cell.stop_reason] += n
-            for flag in cell.flags:
-                flags[cell.verifier, flag] += n
+        for cell, n in tally.cells():
+            metrics.count_verdicts({(cell.verifier, cell.result, cell.reason): n})
+            metrics.count_stop_reasons({cell.stop_reason: n})
+            if cell.flags:
+                metrics.count_flags({(cell.verifier, flag): n for flag in cell.flags})
             if cell.canary and cell.result == "correct":
-                canary_accepts[cell.verifier] += n
-        metrics.count_verdicts(outcomes)
-        metrics.count_stop_reasons(stop_reasons)
-        metrics.count_flags(flags)
-        metrics.count_canary_accepts(canary_accepts)
+                metrics.count_canary_accepts({cell.verifier: n})
         for verifier, durations_s in tally.durations_s.items():
             metrics.observe_durations(verifier, durations_s)
 

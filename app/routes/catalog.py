@@ -11,10 +11,11 @@ from app.errors import Problem
 from app.json_reply import json_reply
 from app.openapi import documented
 from app.reply_contracts import CaseList, VerifierContract, VerifierList
+from app.routes.plain import PlainRoute
 from app.service import Service
 from verifiers.base import Verifier
 
-router: Final = APIRouter()
+router: Final = APIRouter(route_class=PlainRoute)
 
 
 @router.get("/v1/verifiers", **documented(VerifierList))

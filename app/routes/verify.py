@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 
 from app.admission import Reservation
 from app.body import parse_body, read_body
@@ -18,17 +18,18 @@ from app.openapi import documented
 from app.parsing import Document
 from app.replies import Chunks, Delivery, Shape, batch_shape
 from app.reply_contracts import BatchReply, IndexedReply, VerifyReply
+from app.routes.plain import PlainRoute
 from app.runs import Run
 from app.scoring import is_pooled
 from app.service import Service
 
-router: Final = APIRouter()
+router: Final = APIRouter(route_class=PlainRoute)
 
 Reader = Callable[[Document], Awaitable[list[Job]]]
 
 
 @router.post("/v1/verify", **documented(VerifyReply, VerifyRequest, errors=["unknown_verifier"]))
-async def verify(request: Request) -> Response:
+async def verify(request: Request) -> Delivery:
     """Judge one response."""
     service: Service = request.app.state.service
     return await _answer(request, service, _single_reader(service, None), "single")
@@ -38,7 +39,7 @@ async def verify(request: Request) -> Response:
     "/v1/verify/batch",
     **documented(BatchReply, BatchRequest, lines=IndexedReply, errors=["unknown_verifier"]),
 )
-async def verify_batch(request: Request) -> Response:
+async def verify_batch(request: Request) -> Delivery:
     """Judge many responses. With `Accept: application/x-ndjson`: one line per item as it is ready."""
     service: Service = request.app.state.service
     return await _answer(request, service, service.intake.batch, batch_shape(request))
@@ -47,7 +48,7 @@ async def verify_batch(request: Request) -> Response:
 @router.post(
     "/v1/verify/{verifier}", **documented(VerifyReply, NamedVerifyRequest, errors=["unknown_verifier"])
 )
-async def verify_by(verifier: str, request: Request) -> Response:
+async def verify_by(verifier: str, request: Request) -> Delivery:
     """Judge one response by the verifier in the path."""
     service: Service = request.app.state.service
     if service.registry.get(verifier) is None:
@@ -62,7 +63,7 @@ def _single_reader(service: Service, verifier: str | None) -> Reader:
     return read
 
 
-async def _answer(request: Request, service: Service, read: Reader, shape: Shape) -> Response:
+async def _answer(request: Request, service: Service, read: Reader, shape: Shape) -> Delivery:
     """Take the request in; its reply scores it, and gives back in the end what it holds of the worker."""
     held = service.admission.reserve()
     try:
