@@ -49,6 +49,7 @@ class Shared:
         self._containers: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._seen: dict[int, str] = {}
+        self._entered: list[int] = []
 
     def number(self, container: Any) -> int:
         """The number of a container, given now if it has none."""
@@ -66,14 +67,16 @@ class Shared:
     def collect(self) -> str:
         """The part of a message for what is new or has changed, as JSON text; may number more containers."""
         changed: list[str] = []
-        done = 0
-        while done < len(self._containers):  # packing one may enter others at the end
-            for number, container in list(self._containers.items())[done:]:
-                done += 1
-                text = _to_text(self._contents(container))
+        pending = list(self._containers)
+        self._entered.clear()
+        while pending:
+            for number in pending:
+                text = _to_text(self._contents(self._containers[number]))
                 if self._seen.get(number) != text:
                     self._seen[number] = text
                     changed.append(f'"{number}":{text}')
+            pending = self._entered.copy()  # packing one container may enter others
+            self._entered.clear()
         gone = self._unreferenced()
         self.forget(gone)
         return f'"shared":{{{",".join(changed)}}},"gone":{_to_text(gone)}'
@@ -98,6 +101,7 @@ class Shared:
     def _enter(self, number: int, container: Any) -> None:
         self._containers[number] = container
         self._numbers[id(container)] = number
+        self._entered.append(number)
 
     def _contents(self, container: Any) -> list[Element]:
         kind = type(container)
