@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -104,7 +104,7 @@ class Sandbox:
             return result
         return replace(result, reran=True)
 
-    async def run(self, submission: Submission) -> AsyncIterator[CaseResult]:
+    async def run(self, submission: Submission) -> AsyncGenerator[CaseResult, None]:
         """Run the cases; results come in order. Closing the iterator kills what runs.
 
         As many cases run at once as there are slots. `total_time_s` is summed in the order of the cases, so

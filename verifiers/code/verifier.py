@@ -11,6 +11,7 @@ from typing import Any, Protocol, get_args
 
 from sandbox.errors import SandboxUnavailable
 from sandbox.types import CaseResult, SandboxReport, Submission
+from verifiers.base import BaseOptions
 from verifiers.code.detail import describe
 from verifiers.code.extract import canonical_language, extract_program
 from verifiers.code.ground_truth import read_tests
@@ -47,7 +48,7 @@ class CodeVerifier:
 
     def __init__(self, sandbox: SandboxProtocol) -> None:
         self._sandbox = sandbox
-        self.Options: type[CodeOptions] = bounded_options(sandbox.report().maximum_limits)
+        self.Options: type[BaseOptions] = bounded_options(sandbox.report().maximum_limits)
         self.contract = _FILES.joinpath("contract.md").read_text("utf-8")
         self.ground_truth_schema: Mapping[str, Any] = json.loads(
             _FILES.joinpath("ground_truth.schema.json").read_text("utf-8")
