@@ -38,13 +38,14 @@ class Target:
 @lru_cache(maxsize=256)
 def make_rule(rtol: str, atol: str, *, relative: bool = False) -> Rule:
     """The rule for two tolerances as written; `ValueError` unless both are finite and not negative."""
-    return Rule(_tolerance("rtol", rtol), _tolerance("atol", atol), relative)
+    return Rule(read_tolerance(rtol), read_tolerance(atol), relative)
 
 
-def _tolerance(name: str, written: str) -> Rational:
+def read_tolerance(written: str) -> Rational:
+    """A tolerance as written; `ValueError` unless it is finite and not negative."""
     value = read_answer(written)
     if isinstance(value, str) or value[0] < 0:
-        raise ValueError(f"{name} must be a finite number of at least 0, not {written[:80]!r}")
+        raise ValueError(f"a tolerance must be a finite number of at least 0, not {written[:80]!r}")
     return value
 
 

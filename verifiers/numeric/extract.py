@@ -42,16 +42,14 @@ _OPENING = re.compile(r"[ \t\r\n]*+\{")
 def find_box(text: str, begin: int = 0) -> tuple[int, int] | None:
     """Span of the content of the last complete `\boxed{…}` or `\fbox{…}` at or after `begin`."""
     # An unclosed brace bounds every box before it, so each part of the text is searched once.
-    limit = len(text)
-    while (at := text.rfind("box", begin, limit)) >= 0:
+    at = limit = len(text)
+    while (at := text.rfind("box", begin, at)) >= 0:
         content = _box_content(text, begin, at)
         if content >= 0:
             end = _closing_brace(text, content, limit)
             if end >= 0:
                 return content, end
             limit = at
-        else:
-            limit = at + 2
     return None
 
 

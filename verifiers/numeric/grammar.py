@@ -5,7 +5,7 @@ normalisation is done (NFKC would turn 4² into 42). In the grammar `sp` is opti
 spacing, and a command may have any number of backslashes before it.
 
     number   = mixed | fraction | vulgar | decimal [ exponent ]
-    decimal  = integer [ "." digits ] | "." digits       (`1.` too before an exponent, and at the end of a box)
+    decimal  = integer [ "." digits ] | "." digits              (`1.` too before "e" and at the end)
     integer  = digits | group { "," 3 digits } | group { space 3 digits } | group { "'" 3 digits }
              | 1 or 2 digits { "," 2 digits } "," 3 digits              (Indian grouping)
     group    = 1 to 3 digits, the first not 0

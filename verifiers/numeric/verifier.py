@@ -12,7 +12,16 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from verifiers.base import BaseOptions
 from verifiers.literals import FloatLiteral
-from verifiers.numeric.compare import Rule, Target, difference, make_rule, make_target, number_text, within
+from verifiers.numeric.compare import (
+    Rule,
+    Target,
+    difference,
+    make_rule,
+    make_target,
+    number_text,
+    read_tolerance,
+    within,
+)
 from verifiers.numeric.extract import find_box, find_last_number
 from verifiers.numeric.parse import MAX_DIGITS, MAX_EXPONENT, Rational, Unreadable, read_answer, read_number
 from verifiers.types import Outcome, Task, Unscorable, Verdict
@@ -28,9 +37,9 @@ _CACHED_LENGTH = 256
 def _read_tolerance(value: object) -> FloatLiteral:
     """A JSON number, kept as the decimal that was written."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("must be a number")  # noqa: TRY004 - pydantic reports ValueErrors only
+        raise ValueError("a tolerance must be a number")  # noqa: TRY004 - pydantic reports ValueErrors only
     literal = FloatLiteral(written(value))
-    make_rule(literal.text, "0")  # refuses what is negative or not finite
+    read_tolerance(literal.text)
     return literal
 
 
