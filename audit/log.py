@@ -39,9 +39,9 @@ class VerdictLog:
     Except for `search` and `get`, all methods belong to one event loop: that in which `start` was called.
     What is counted and stored without an `await` in between is written in one transaction, or not at all.
 
-    With durability `enqueue`, a process that is killed loses what was acknowledged in its last `LINGER_S`
-    seconds, and what was queued or being committed then; with `commit`, nothing for which `acknowledge` said
-    True.
+    With durability `enqueue`, a process that is killed loses what was acknowledged in its last
+    `FLUSH_S + LINGER_S` seconds, and what was queued or being committed then; with `commit`, nothing for
+    which `acknowledge` said True.
     """
 
     def __init__(self, config: LogConfig, observer: LogObserver | None = None) -> None:
@@ -101,6 +101,8 @@ class VerdictLog:
         Waits for room in the queue, for `ROOM_WAIT_S` at most, then sheds payloads. With durability `commit`
         it waits for the disk and says whether all is there; False while the database takes no writes.
         """
+        if self._config.durability == "enqueue" and not self._pending.records and not self._sealed:
+            return True  # counts alone need no room: the timer hands them over
         self._seal()
         number = self._number
         wait_s = ROOM_WAIT_S if self._config.durability == "enqueue" else COMMIT_WAIT_S
