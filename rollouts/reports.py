@@ -18,7 +18,6 @@ from rollouts.groups import (
     distinct_answers,
     distinct_strings,
     pass_at_k,
-    program_shape,
     reject_reason,
 )
 
@@ -33,8 +32,9 @@ class GroupMember:
     """One response of a group.
 
     reward: None when it could not be scored. score: correctness without shaping (None: the reward).
-    included: the loss sees it. answer, program: what a verifier extracted. truncated, num_tokens: None when
-    unknown.
+    included: the loss sees it. answer: what a verifier extracted. program_shape: see
+    `rollouts.program_shape()`.
+    truncated, num_tokens: None when unknown.
     """
 
     reward: float | None
@@ -43,7 +43,7 @@ class GroupMember:
     included: bool = True
     response: str = ""
     answer: Hashable | None = None
-    program: str | None = None
+    program_shape: str | None = None
     stop_reason: str = "unknown"
     truncated: bool | None = None
     num_tokens: int | None = None
@@ -134,7 +134,7 @@ def group_statistics(members: Sequence[GroupMember], ks: Sequence[int] = ()) -> 
     mean = math.fsum(rewards) / count if count else None
     equal = len(set(rewards)) == 1
     answers = [member.answer for member in members if member.answer is not None]
-    shapes = {program_shape(member.program) for member in members if member.program is not None}
+    shapes = {member.program_shape for member in members if member.program_shape is not None}
     endings = [member for member in members if member.truncated is not None]
     cut = [member for member in endings if member.truncated]
     lengths = [member.num_tokens for member in members if member.num_tokens is not None]

@@ -38,6 +38,8 @@ _ENDS: Final = frozenset({"eos", "stop_string", "stop_token", "stop"})
 
 _TRAILING_SUFFIXES: Final = tuple(TRAILING_TOKENS)
 _TAIL_CHARS: Final = 64
+_WORD_CHARS: Final = 64
+"""Longer words are nobody's, and not worth remembering."""
 
 StopSource = Literal["explicit", "last_token", "trailing_token", "token_count", "none"]
 """Which evidence gave the reason, strongest first."""
@@ -195,8 +197,7 @@ def _narrow_stop(
 
 
 def _canonical(word: str, engine: str | None) -> str:
-    # Long words are not worth remembering, and are nobody's.
-    return _look_up(word, engine) if len(word) <= _TAIL_CHARS else "unknown"
+    return _look_up(word, engine) if len(word) <= _WORD_CHARS else "unknown"
 
 
 @lru_cache(maxsize=1024)
@@ -237,7 +238,7 @@ def _trailing_token_reason(text: str) -> str | None:
 
 
 def _resolved(canonical: str, raw: str | None, source: StopSource, rules: StopRules | None) -> ResolvedStop:
-    if raw is None or len(raw) <= _TAIL_CHARS:
+    if raw is None or len(raw) <= _WORD_CHARS:
         return _resolved_cached(canonical, raw, source, rules)
     return _apply_rules(canonical, raw, source, rules)
 

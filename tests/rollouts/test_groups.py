@@ -84,7 +84,7 @@ members = st.builds(
     included=st.booleans(),
     response=st.sampled_from(["a", "b", "a "]),
     answer=st.none() | st.sampled_from(["1", "2"]),
-    program=st.none() | st.sampled_from(["x = 1", "y = 2", "print(1)"]),
+    program_shape=st.none() | st.sampled_from(["n = 0", "n ( 0 )"]),
     stop_reason=st.sampled_from(["eos", "length"]),
     truncated=st.none() | st.booleans(),
     num_tokens=st.none() | st.integers(0, 100),
