@@ -31,8 +31,7 @@ class Workplace:
         self._next_look = 0.0
         for part in self._parts:
             folder.make(f"{path}/{part}", uid)
-        state = os.statvfs(path)
-        self._free_when_empty = (state.f_bfree, state.f_ffree)
+        self._free_when_empty = os.statvfs(path).f_bfree
 
     def give(self, *fds: int) -> None:
         """Make the program's user the owner of pipes, so that it can open them again as /dev/stdin and the
@@ -46,7 +45,7 @@ class Workplace:
         if not self._in_memory:
             return 0
         state = os.statvfs(self.path)
-        return (self._free_when_empty[0] - state.f_bfree) * state.f_frsize
+        return (self._free_when_empty - state.f_bfree) * state.f_frsize
 
     def look(self) -> str | None:
         """What is wrong with the disk use, if anything. Cheap enough to ask every 20 ms."""
@@ -67,8 +66,7 @@ class Workplace:
         remove_slowly: empties the folders in a folder from a process of its own and calls back; used when
             there is much to remove.
         """
-        if self._has_nothing():
-            self._renew_folders()
+        if self._is_renewed_at_once():
             then()
         elif all(folder.is_quick(f"{self.path}/{part}") for part in self._parts):
             self._clean()
@@ -81,20 +79,26 @@ class Workplace:
 
             remove_slowly(self.path, emptied)
 
-    def _has_nothing(self) -> bool:
-        """Whether there is no more than before the run, told by the memory file system's own count."""
-        return self._in_memory and os.statvfs(self.path).f_ffree == self._free_when_empty[1]
+    def _is_renewed_at_once(self) -> bool:
+        """The common case: the run has left nothing at all."""
+        for part in self._parts[1:]:
+            os.chmod(f"{self.path}/{part}", 0o700)
+            if os.listdir(f"{self.path}/{part}"):
+                return False
+        try:
+            self._renew_work()
+        except OSError:
+            return False
+        return True
 
     def _clean(self) -> None:
         for part in self._parts:
             os.chmod(f"{self.path}/{part}", 0o700)
             folder.empty(f"{self.path}/{part}")
         self._next_look = 0.0
-        self._renew_folders()
+        self._renew_work()
 
-    def _renew_folders(self) -> None:
-        """Whatever was set on the folders themselves goes too."""
-        for part in self._parts[1:]:
-            os.chmod(f"{self.path}/{part}", 0o700)
+    def _renew_work(self) -> None:
+        """A new folder: whatever was set on the old one goes with it. Fails if that is not empty."""
         os.rmdir(f"{self.path}/work")
         folder.make(f"{self.path}/work", self._uid)
