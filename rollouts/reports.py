@@ -32,8 +32,7 @@ class GroupMember:
     """One response of a group.
 
     reward: None when it could not be scored. score: correctness without shaping (None: the reward).
-    included: the loss sees it. answer: what a verifier extracted. program_shape: see
-    `rollouts.program_shape()`.
+    included: the loss sees it. answer: what a verifier extracted. program_shape: what `program_shape()` gave.
     truncated, num_tokens: None when unknown.
     """
 

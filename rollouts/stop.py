@@ -197,6 +197,8 @@ def _narrow_stop(
 
 
 def _canonical(word: str, engine: str | None) -> str:
+    if engine is not None and len(engine) > _WORD_CHARS:
+        engine = None
     return _look_up(word, engine) if len(word) <= _WORD_CHARS else "unknown"
 
 
@@ -238,15 +240,12 @@ def _trailing_token_reason(text: str) -> str | None:
 
 
 def _resolved(canonical: str, raw: str | None, source: StopSource, rules: StopRules | None) -> ResolvedStop:
-    if raw is None or len(raw) <= _WORD_CHARS:
-        return _resolved_cached(canonical, raw, source, rules)
-    return _apply_rules(canonical, raw, source, rules)
+    if rules is None and (raw is None or len(raw) <= _WORD_CHARS):
+        return _resolved_by_default(canonical, raw, source)
+    return _apply_rules(canonical, raw, source, rules or _DEFAULT_RULES)
 
 
-def _apply_rules(
-    canonical: str, raw: str | None, source: StopSource, rules: StopRules | None
-) -> ResolvedStop:
-    rules = rules or _DEFAULT_RULES
+def _apply_rules(canonical: str, raw: str | None, source: StopSource, rules: StopRules) -> ResolvedStop:
     # A raw word counts only where it is nobody's canonical reason: raw "stop" may mean `eos`.
     words = {canonical} if raw is None or raw in CANONICAL_REASONS else {canonical, raw}
     terminated, truncated = CANONICAL_REASONS[canonical]
@@ -268,4 +267,6 @@ def _flag(reasons: Collection[str] | None, words: set[str], default: bool | None
     return None if "unknown" in words else False
 
 
-_resolved_cached = lru_cache(maxsize=4096)(_apply_rules)
+@lru_cache(maxsize=4096)
+def _resolved_by_default(canonical: str, raw: str | None, source: StopSource) -> ResolvedStop:
+    return _apply_rules(canonical, raw, source, _DEFAULT_RULES)

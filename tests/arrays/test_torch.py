@@ -119,6 +119,13 @@ def test_no_values_are_looked_at_while_compiling():
     assert torch.allclose(compiled(new, old, advantages, MASK), objective.loss(new, old, advantages, MASK))
 
 
+def test_vmap_needs_unchecked_values():
+    """A vectorised call cannot look at values; without looking it works."""
+    rewards = torch.rand((4, 8))
+    result = torch.func.vmap(lambda row: r.group_relative_advantages(row, check_values=False))(rewards)
+    assert torch.allclose(result[2], r.group_relative_advantages(rewards[2]))
+
+
 def test_batches_of_tensors():
     """The validator reads tensors, with gradients or not."""
     mask = MASK.sum(1, keepdim=True) > torch.arange(4)
