@@ -9,7 +9,7 @@ from typing import Any, Final
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.auth import Doorkeeper
+from app.auth import OPEN_PATHS, Doorkeeper
 from app.errors import Problem
 from app.ids import IdMaker
 
@@ -50,7 +50,7 @@ class Edge:
                 await problem.response()(scope, receive, send_with_id)
             else:
                 await self._app(scope, receive, send_with_id)
-            if self._log_requests or status >= _FIRST_ERROR:
+            if self._log_requests or (status >= _FIRST_ERROR and scope["path"] not in OPEN_PATHS):
                 _log_request(scope, status, perf_counter() - began)
 
 

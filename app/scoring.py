@@ -108,25 +108,34 @@ class Scorer:
         """Name, version and environment of a verifier, as they stand in its replies."""
         return self._identities[verifier]
 
-    async def score(self, jobs: Sequence[Job], *, counted: bool = True) -> AsyncGenerator[list[Scored], None]:
+    def score(self, jobs: Sequence[Job], *, counted: bool = True) -> AsyncGenerator[list[Scored], None]:
         """Replies in the order in which they are ready, as many at a time as there are.
 
         counted: False for a repeat, which is neither counted nor stored again. Closing the iterator gives up
         what has not started.
         """
         accepted = perf_counter()
-        pooled, inline = [], []
-        for index, job in enumerate(jobs):
-            (pooled if is_pooled(job) else inline).append((index, job))
+        inline = [(index, job) for index, job in enumerate(jobs) if not is_pooled(job)]
+        if len(inline) == len(jobs):
+            return self._score_inline(inline, accepted, counted)
+        pooled = [(index, job) for index, job in enumerate(jobs) if is_pooled(job)]
+        return self._score_mixed(pooled, inline, accepted, counted)
+
+    async def _score_mixed(
+        self,
+        pooled: Sequence[tuple[int, Job]],
+        inline: Sequence[tuple[int, Job]],
+        accepted: float,
+        counted: bool,
+    ) -> AsyncGenerator[list[Scored], None]:
+        """Those that take longer begin first, and go on while the others are judged here."""
         tickets: list[Ticket] = []
         try:
-            # Those that take longer first; they go on while the others are judged here.
-            ready = await self._submit(pooled, tickets) if pooled else None
+            ready = await self._submit(pooled, tickets)
             async for replies in self._score_inline(inline, accepted, counted):
                 yield replies
-            if ready is not None:
-                async for replies in self._score_pooled(ready, len(tickets), counted):
-                    yield replies
+            async for replies in self._score_pooled(ready, len(tickets), counted):
+                yield replies
         finally:
             for ticket in tickets:
                 ticket.give_up()

@@ -68,7 +68,7 @@ async def _answer(request: Request, service: Service, read: Reader, shape: Shape
     held = service.admission.reserve()
     try:
         body = await read_body(request, service.settings.max_body_bytes, held)
-        key = request.headers.get("idempotency-key", "").encode()
+        key = dict(request.scope["headers"]).get(b"idempotency-key")
         if key:
             name = digest(key), digest(request.url.path.encode(), body)
             run = await _find_or_begin(service, name, partial(_take_in, body, read, held), held)
