@@ -255,7 +255,8 @@ def _apply_rules(canonical: str, raw: str | None, source: StopSource, rules: Sto
         source=source,
         terminated=_flag(rules.terminal_reasons, words, terminated),
         truncated=_flag(rules.truncating_reasons, words, truncated),
-        unscorable=not words.isdisjoint(rules.unscorable_reasons),
+        # The end of the text is the response's own doing: it must not buy its way out of a verdict.
+        unscorable=source != "trailing_token" and not words.isdisjoint(rules.unscorable_reasons),
     )
 
 
