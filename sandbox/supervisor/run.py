@@ -123,7 +123,7 @@ class Run:
         else:  # only a backstop: that user runs the service too
             others = zygote.user_tasks + _SPARE_TASKS
         tasks = limits.processes + others
-        bounds = Bounds(limits.cpu_time_s, limits.memory_bytes, self._place.disk_bytes, tasks)
+        bounds = Bounds(limits.cpu_time_s, limits.memory_bytes, tasks)
         peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
         self._started = time.monotonic()
         for index, (link, job) in enumerate(zip(zygote.children, self.order.jobs, strict=True)):

@@ -93,6 +93,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         "readable": [*placed.readable, *_SYSTEM],
         "packages": placed.packages,
         "package_root": config["package_root"],
+        "disk_bytes": config["disk_bytes"],
     }
     if not own_pids:
         why["pids"] = "no process table of its own: not allowed here"

@@ -84,13 +84,27 @@ class SlotZygote:
             rules.apply()
             rules.close()
         self._scoped = version >= landlock.SCOPES_ABI and _cannot_signal(master)
-        machine = supported_machine()
-        usable = machine is not None and plan["seccomp"]
+        process.bound_all_runs(plan["disk_bytes"])
+        return self._fences(f"{home}/work", version, writable)
+
+    def _fences(self, work: str, version: int, writable: tuple[int, ...]) -> Fences:
+        """What each child still has to take; what can be is taken here, once for all of them.
+
+        A user of their own keeps programs out of the slot's folder around the work folder, so they need no
+        rule of their own there: their domain only has to keep their signals from this zygote.
+        """
+        own_uid, machine = self._uid is not None, supported_machine()
+        wanted = Filter(policy(machine, own_uid)) if machine is not None and self._plan["seccomp"] else None
+        if wanted is not None and self._scoped:
+            wanted.apply()
+            wanted = None  # without a scope children make a group of their own first
         return Fences(
-            work=f"{home}/work",
+            work=work,
+            own_uid=own_uid,
             version=version,
             writable=writable,
-            filter=Filter(policy(str(machine), self._uid is not None)) if usable else None,
+            rules=landlock.Ruleset(version, 0) if own_uid and self._scoped else None,
+            filter=wanted,
         )
 
     def _obey(self, fences: Fences) -> Child | None:

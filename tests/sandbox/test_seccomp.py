@@ -137,7 +137,7 @@ def test_choices_of_the_policy(machine: str) -> None:
     assert answer(machine, "clone3") == refused(errno.ENOSYS)
     assert answer(machine, "ioctl", 0, 0x5412) == refused(errno.ENOTTY)
     assert answer(machine, "ioctl", 0, 0x5401) == bpf.ALLOW
-    assert answer(machine, "prctl", 4) == refused(errno.EPERM)
+    assert answer(machine, "prctl", 22) == refused(errno.EPERM)
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,11 +37,15 @@ def interpreter() -> str:
 
 
 @pytest.fixture(scope="module")
-def ends(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+def ends() -> Iterator[dict[str, list[str]]]:
     """How each threat ended, by name; the sandbox ran as an ordinary user."""
-    folder = tmp_path_factory.mktemp("unprivileged")
-    for up in (folder, folder.parent, folder.parent.parent):
-        up.chmod(0o755)
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to others
+        yield run_all(Path(folder))
+
+
+def run_all(folder: Path) -> dict[str, list[str]]:
+    """Run every threat as an ordinary user, from a copy of the package that this user can read."""
+    folder.chmod(0o755)
     shutil.copytree(ROOT / "sandbox", folder / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("hosts.py", "threats.py", "unprivileged.py"):
         shutil.copy(Path(__file__).parent / name, folder / name)

@@ -311,7 +311,7 @@ os.mkdir('.rest-0'); os.mkdir('a'); os.mkdir('a/b'); os.mkfifo('pipe')
         handle="call('syscall', 304, 0, 0, 0)",
         limits_of_parent="resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (3, 3))",
         ioctl="call('ioctl', 0, 0x5412, b'x')",
-        dumpable="call('prctl', 4, 0, 0, 0, 0)",
+        own_filter="call('prctl', 22, 2, 0, 0, 0)",
     ),
     Threat(
         "limits cannot be lifted",
