@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from sandbox.child.objects import Objects
@@ -93,6 +94,13 @@ class Link:
             self._may_ask = True
             self._answer(message)
 
+    def close(self) -> None:
+        """Leave the conversation; the other side's `serve` then ends."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._file.close()
+        self._socket.close()
+
     def _result(self, message: dict[str, Any], ends_iteration: bool) -> Any:
         try:
             value = self._unpacked(message, lambda: self.objects.wire.unpack(message["value"]))
@@ -166,7 +174,7 @@ class Link:
             size = int.from_bytes(head, "big")
             body = self._file.read(size) if len(head) == 4 and size <= MAX_MESSAGE_BYTES else b""
         except OSError:
-            pass
+            pass  # the same as its end
         if len(head) < 4 or not body or len(body) < size:
             raise self._lose("the other process has ended")
         try:

@@ -44,7 +44,7 @@ def fresh_module(name: str, file_name: str, source: str) -> ModuleType:
     """A new, registered module as `python file_name` would make it; its lines are known to tracebacks."""
     module = ModuleType(name)
     module.__file__ = f"{os.getcwd()}/{file_name}"  # noqa: PTH109 - pathlib is not loaded in a zygote
-    module.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={})
+    module.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={}, __cached__=None)
     sys.modules[name] = module
     linecache.cache[file_name] = (len(source), None, source.splitlines(keepends=True), file_name)
     return module
