@@ -65,7 +65,7 @@ def settle(file_name: str, *, imports_from_work: bool = True) -> None:
 
 def allow_own_frames() -> None:
     """Let the program recurse as deep as it could without the frames below it; called just before `exec`."""
-    depth = 1  # the call of `exec` itself
+    depth = int(sys.version_info < (3, 12))  # `exec` itself, while calls into C counted
     frame = sys._getframe(1)  # noqa: SLF001 - the only way to see the stack
     while frame is not None:
         depth += 1

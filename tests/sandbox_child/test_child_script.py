@@ -114,12 +114,14 @@ def test_same_as_plain_python(name: str, tmp_path: Path) -> None:
 def test_tracebacks_show_the_source_and_no_frame_of_ours() -> None:
     """As a user of `python main.py` sees them."""
     result = run_case(Program("python", ("def f():\n    raise ValueError('x')\nf()\n",)), ScriptCase(b""))
-    assert result.stderr.decode().splitlines()[:5] == [
+    lines = [line for line in result.stderr.decode().splitlines() if "^" not in line]
+    assert lines == [
         "Traceback (most recent call last):",
         '  File "main.py", line 3, in <module>',
         "    f()",
         '  File "main.py", line 2, in f',
         "    raise ValueError('x')",
+        "ValueError: x",
     ]
     assert b"sandbox" not in result.stderr
 
