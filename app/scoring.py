@@ -23,7 +23,7 @@ from audit.types import Stratum, VerdictRecord
 from rollouts.stop import ResolvedStop
 from verifiers.base import InlineVerifier, PooledVerifier, Verifier
 from verifiers.registry import Registry
-from verifiers.types import MISSING, Unscorable, Verdict
+from verifiers.types import MISSING, Outcome, Unscorable, Verdict
 
 _log: Final = structlog.get_logger()
 
@@ -31,11 +31,12 @@ _VERIFIER_FAILED: Final = Unscorable("verifier_error", "the verifier failed; the
 
 
 class Scored(NamedTuple):
-    """One reply, as values and as JSON."""
+    """One reply as JSON, the place of its job, and what it says."""
 
     index: int
-    reply: dict[str, Any]
     encoded: bytes
+    outcome: Outcome
+    reward: float | None
 
 
 class Cell(NamedTuple):
@@ -234,7 +235,7 @@ class Scorer:
             "queue_ms": round(judged.queue_s * 1e3, 3),
             "verify_ms": round(judged.verify_s * 1e3, 3),
         }
-        scored = Scored(index, reply, pydantic_core.to_json(reply, inf_nan_mode="null"))
+        encoded = pydantic_core.to_json(reply, inf_nan_mode="null")
         # From here on nothing fails: a verdict is counted once, or the boundary counts another.
         meta = job.meta
         source = meta.get("data_source") or ""
@@ -243,13 +244,18 @@ class Scorer:
         tally.durations_s.setdefault(verifier.name, []).append(judged.verify_s)
         if chance is not None:
             key = Stratum(verifier.name, verifier.version, source, stratum)
-            tally.records.append(self._record(job, scored, key, reason, chance))
-        return scored
+            tally.records.append(self._record(job, reply, encoded, key, reason, chance))
+        return Scored(index, encoded, outcome, reply["reward"])
 
-    def _record(
-        self, job: Job, scored: Scored, stratum: Stratum, reason: str, probability: float
+    def _record(  # noqa: PLR0913, PLR0917
+        self,
+        job: Job,
+        reply: dict[str, Any],
+        encoded: bytes,
+        stratum: Stratum,
+        reason: str,
+        probability: float,
     ) -> VerdictRecord:
-        reply = scored.reply
         verdict = reply["verdict"]
         truth = job.task.ground_truth
         return VerdictRecord(
@@ -270,7 +276,7 @@ class Scorer:
             ground_truth=None if truth is MISSING else truth,
             prompt=job.fields.get("prompt"),
             request={name: job.fields[name] for name in ("options", "stop", "shaping") if name in job.fields},
-            reply=scored.encoded,
+            reply=encoded,
         )
 
 
