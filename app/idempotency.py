@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from time import monotonic
@@ -14,8 +14,8 @@ import structlog
 
 from app.claims import Claims
 from app.errors import Problem
+from app.replies import Chunks
 from app.runs import Run
-from app.scoring import Scored
 
 _log = structlog.get_logger()
 
@@ -55,7 +55,7 @@ class Idempotency:
         self,
         key: bytes,
         body: bytes,
-        source: Callable[[bool], AsyncGenerator[list[Scored], None]],
+        source: Callable[[bool], Chunks],
         when_done: Callable[[], None],
     ) -> Run:
         """Start the run of a request. It goes on when its caller leaves: with a key, the caller comes again.

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
-from typing import Any, Final, Literal, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from fastapi import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.scoring import Scored
-
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
 
-Shape = Literal["single", "batch", "lines"]
-Chunks = AsyncGenerator[list[Scored], None]
+Shape = Literal["single", "batch", "groups", "lines"]
+
+
+class Reply(Protocol):
+    """One reply of a request, and its place among them."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def encoded(self) -> bytes: ...
+
+
+Chunks = AsyncGenerator[Sequence[Reply], None]
+"""Replies as they are ready, as many at a time as there are."""
+
+_NAMES: Final = {"batch": b"results", "groups": b"groups"}
+"""Of the list of all replies, in a JSON document."""
 
 _CLIENT_CLOSED_REQUEST: Final = 499  # nobody is there to read it; for the log only
 
@@ -59,7 +72,7 @@ class Delivery:
                 elif self._shape == "single":
                     await _send(send, 200, encoded[0])
                 else:
-                    await _send(send, 200, b'{"results":[' + b",".join(encoded) + b"]}")
+                    await _send(send, 200, b'{"%s":[' % _NAMES[self._shape] + b",".join(encoded) + b"]}")
         finally:
             if self._when_done is not None:
                 self._when_done()
@@ -73,15 +86,15 @@ async def _send(send: Send, status: int, body: bytes) -> None:
 
 async def _collect(chunks: Chunks) -> list[bytes]:
     """The encoded replies, in the order of the request."""
-    replies: list[Scored] = []
+    replies: list[Reply] = []
     async for chunk in chunks:
         replies += chunk
     replies.sort(key=_index)
-    return [scored.encoded for scored in replies]
+    return [reply.encoded for reply in replies]
 
 
-def _index(scored: Scored) -> int:
-    return scored.index
+def _index(reply: Reply) -> int:
+    return reply.index
 
 
 async def _lines(chunks: Chunks) -> AsyncIterator[bytes]:
@@ -89,7 +102,7 @@ async def _lines(chunks: Chunks) -> AsyncIterator[bytes]:
     count = 0
     async for chunk in chunks:
         count += len(chunk)
-        yield b"".join([b'{"index":%d,' % scored.index + scored.encoded[1:] + b"\n" for scored in chunk])
+        yield b"".join([b'{"index":%d,' % reply.index + reply.encoded[1:] + b"\n" for reply in chunk])
     yield b'{"end":true,"count":%d}\n' % count
 
 
