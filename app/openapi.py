@@ -9,14 +9,20 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from app import audit_contracts, contracts, reply_contracts
+from app import audit_contracts, contracts, group_contracts, reply_contracts
 from app.auth import OPEN_PATHS
 from app.errors import CODES, MEDIA_TYPE
 from app.replies import JSON, NDJSON
 
 _REF: Final = "#/components/schemas/{model}"
 
-_REQUESTS: Final = (contracts.VerifyRequest, contracts.NamedVerifyRequest, contracts.BatchRequest)
+_REQUESTS: Final = (
+    contracts.VerifyRequest,
+    contracts.NamedVerifyRequest,
+    contracts.BatchRequest,
+    group_contracts.GroupRequest,
+    group_contracts.GroupBatchRequest,
+)
 _REPLIES: Final = (
     reply_contracts.VerifyReply,
     reply_contracts.BatchReply,
@@ -31,6 +37,10 @@ _REPLIES: Final = (
     reply_contracts.SandboxReply,
     audit_contracts.VerdictPage,
     audit_contracts.StoredVerdict,
+    group_contracts.GroupReply,
+    group_contracts.GroupBatchReply,
+    group_contracts.IndexedGroupReply,
+    group_contracts.GroupMetricsReply,
 )
 
 _DESCRIPTION: Final = """

@@ -13,6 +13,8 @@ import structlog
 from app.admission import Admission
 from app.cache import VerdictCache
 from app.claims import Claims
+from app.group_scoring import GroupScorer
+from app.groups import GroupIntake
 from app.idempotency import Idempotency
 from app.intake import Intake
 from app.metrics import Metrics
@@ -39,6 +41,7 @@ class Service:
     """
 
     scorer: Scorer
+    group_scorer: GroupScorer
     idempotency: Idempotency
 
     def __init__(self, settings: Settings, verifiers: Sequence[Verifier] | None = None) -> None:
@@ -48,6 +51,7 @@ class Service:
             self.sandbox, verifiers = built_in(settings)
         self.registry = Registry(verifiers)
         self.intake = Intake(settings, self.registry)
+        self.group_intake = GroupIntake(settings, self.intake)
         self.admission = Admission(settings.queue_items, settings.queue_bytes, settings.retry_after_s)
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
@@ -61,6 +65,7 @@ class Service:
         if self.sandbox is not None:
             await self.sandbox.start()
         self.scorer = Scorer(self.registry, self._pool, self.log, self._observe)
+        self.group_scorer = GroupScorer(self.scorer, self.log)
         self.idempotency = Idempotency(
             self._open_claims(), self.settings.idempotency_window_s, self.settings.idempotency_bytes
         )

@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from audit.exact_json import weight
+from audit.groups import GroupCell, GroupCount
 from audit.types import Stratum, VerdictRecord
 
 
@@ -17,6 +18,7 @@ class Unit:
     counts: dict[Stratum, int] = field(default_factory=dict)
     shed: dict[Stratum, int] = field(default_factory=dict)
     """Of those counted: payloads that were selected and dropped."""
+    groups: dict[GroupCell, GroupCount] = field(default_factory=dict)
     records: list[VerdictRecord] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     """Approximate bytes of each record."""
@@ -38,12 +40,14 @@ class Unit:
         for own, other in ((self.counts, later.counts), (self.shed, later.shed)):
             for stratum, n in other.items():
                 own[stratum] = own.get(stratum, 0) + n
+        for cell, count in later.groups.items():
+            self.groups.setdefault(cell, GroupCount()).add(count)
         self.records += later.records
         self.sizes += later.sizes
         self.number = later.number
 
     def __bool__(self) -> bool:
-        return bool(self.counts or self.records or self.shed)
+        return bool(self.counts or self.groups or self.records or self.shed)
 
 
 class UnitQueue:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InterfaceError, ProgrammingError
 
 from audit.database import DATABASE_ERRORS, fault
+from audit.groups import GroupCount
 from audit.payload import Encoder
 from audit.queue import Unit, UnitQueue
 from audit.store import WINDOW_S, Count, Store, Transaction
@@ -145,6 +146,8 @@ class Writer:
         for unit in units:
             for stratum, n in unit.counts.items():
                 _of(transaction, stratum).verdicts += n
+            for cell, count in unit.groups.items():
+                transaction.groups.setdefault(cell, GroupCount()).add(count)
             for stratum, n in unit.shed.items():
                 _of(transaction, stratum).shed += n
             for record in unit.records:

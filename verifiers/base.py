@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -56,3 +56,12 @@ class PooledVerifier(Contract, Protocol):
 
 
 Verifier = InlineVerifier | PooledVerifier
+
+
+@runtime_checkable
+class ProgramVerifier(Protocol):
+    """A verifier whose responses are programs."""
+
+    def program(self, task: Task) -> str | None:
+        """The Python program of a response, as far as its text tells; None where there is none."""
+        ...

@@ -61,6 +61,13 @@ class CodeVerifier:
         packages = {f"package {name}": version for name, version in report.packages.items()}
         return {**versions, **packages, "limits": repr((report.default_limits, report.maximum_limits))}
 
+    def program(self, task: Task) -> str | None:
+        """The Python program of a response, as far as its text tells; None where there is none."""
+        options: CodeOptions = task.options
+        language = canonical_language(options.language)
+        found = extract_program(task.response, language, mode=options.extract)
+        return found.texts[0] if found is not None and language == "python" else None
+
     async def judge_async(self, task: Task) -> Outcome:
         """Judge one response; whatever it causes is a verdict, what it cannot cause is `Unscorable`."""
         options: CodeOptions = task.options
