@@ -88,7 +88,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         "landlock": _landlock(assume, why),
         "seccomp": _seccomp(assume, why),
         "mounts": base is not None,
-        "own_pids": own_pids and base is not None,
+        "own_pids": own_pids,
         "box": f"{own}/box",
         "readable": [*placed.readable, *_SYSTEM],
         "packages": placed.packages,

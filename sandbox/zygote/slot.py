@@ -1,4 +1,9 @@
-"""A slot's zygote: forks the children of one run, sees to it that nothing of them outlives the run."""
+"""A slot's zygote: forks the children of one run, sees to it that nothing of them outlives the run.
+
+It ends when the supervisor does, told by the end of its socket, and only after the run. It must not die
+with its
+parent: whatever the run had forked would live on.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +76,6 @@ class SlotZygote:
         process.adopt_orphans()
         if self._uid is not None:
             process.become(self._uid)
-        process.die_with_parent(master)
         process.hide()
         process.lock_privileges()
         writable = tuple(os.open(path, os.O_PATH | os.O_CLOEXEC) for path in (*private, *_DEVICES))

@@ -11,6 +11,19 @@ from sandbox.config import SandboxConfig
 from sandbox.engine import Sandbox
 from sandbox.types import Limits, Program, ScriptCase, Submission
 
+FLEEING = """
+import os, time
+for _ in range(40):
+    if os.fork() == 0:
+        os.setsid()
+        while True:  # a chain: whoever is looked at has already left a successor
+            if os.fork():
+                os._exit(0)
+            time.sleep(0.002)
+time.sleep(0.7)
+"""
+"""A program whose processes keep running away; unhindered it sleeps for a while and ends well."""
+
 LIMITS = Limits(cpu_time_s=5)
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hosts import script, started
+from hosts import FLEEING, script, started
 
 from sandbox.config import SandboxConfig
 from sandbox.engine import Sandbox
@@ -155,21 +155,46 @@ async def test_program_that_loses_its_zygote_twice_is_to_blame(tmp_path: Path) -
         assert good.stdout == b"good\n"
 
 
-async def test_killed_supervisor_is_replaced_and_leaves_nothing(tmp_path: Path) -> None:
+HOSTS = {"this host": (), "no mounts, no process table": ("no mounts", "no pids")}
+
+
+def owned_by_programs() -> set[int]:
+    """Processes of the users that programs get when the service is root."""
+    return {int(p.name) for p in Path("/proc").glob("[0-9]*") if 60000 <= _owner(p) < 60064}
+
+
+def _owner(process: Path) -> int:
+    try:
+        return process.stat().st_uid
+    except OSError:
+        return -1
+
+
+@pytest.mark.parametrize("assume", HOSTS.values(), ids=HOSTS)
+async def test_killed_supervisor_is_replaced_and_leaves_nothing(
+    tmp_path: Path, assume: tuple[str, ...]
+) -> None:
     """After kill -9 of the supervisor the run is repeated by a new one; all old processes end."""
-    async with started(tmp_path) as sandbox:
+    async with started(tmp_path, *assume) as sandbox:
         old = sandbox.supervisor_pid
         assert old is not None
-        source = "import os, time\nfor _ in range(5):\n if os.fork() == 0: os.setsid()\ntime.sleep(0.7)"
-        waiting = asyncio.create_task(results(sandbox, script(source)))
+        waiting = asyncio.create_task(results(sandbox, script(FLEEING)))
         await asyncio.sleep(0.4)
         below = descendants(old)
         assert len(below) > 5
+        users = {_owner(Path(f"/proc/{pid}")) for pid in below} - {os.getuid(), -1}
         os.kill(old, signal.SIGKILL)
         [result] = await waiting
         assert result.reran
         assert sandbox.supervisor_pid != old
         assert await gone([old, *below])
+        assert not {
+            pid for pid in owned_by_programs() if _owner(Path(f"/proc/{pid}")) in users - _users(sandbox)
+        }
+
+
+def _users(sandbox: Sandbox) -> set[int]:
+    return {_owner(Path(f"/proc/{pid}")) for pid in descendants(sandbox.supervisor_pid or 0)}
 
 
 SERVICE = """

@@ -10,9 +10,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from threats import THREATS
+from threats import THREATS, Threat
 
 from sandbox.config import Interpreter
 
@@ -37,13 +38,13 @@ def interpreter() -> str:
 
 
 @pytest.fixture(scope="module")
-def ends() -> Iterator[dict[str, list[str]]]:
+def ends() -> Iterator[dict[str, Any]]:
     """How each threat ended, by name; the sandbox ran as an ordinary user."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to others
         yield run_all(Path(folder))
 
 
-def run_all(folder: Path) -> dict[str, list[str]]:
+def run_all(folder: Path) -> dict[str, Any]:
     """Run every threat as an ordinary user, from a copy of the package that this user can read."""
     folder.chmod(0o755)
     shutil.copytree(ROOT / "sandbox", folder / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
@@ -58,16 +59,21 @@ def run_all(folder: Path) -> dict[str, list[str]]:
     env = {"PATH": "/usr/bin:/bin", "HOME": str(run_dir), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, **who)  # type: ignore[call-overload]
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(lines) == len(THREATS) + 2, done.stderr
+    assert len(lines) == len(THREATS) + 3, done.stderr
     assert lines[0] == {"level": "strong", "reason": ""}
-    assert lines[-1] == "still well\n"
-    return {name: rest for name, *rest in lines[1:-1]}
+    assert lines[-2] == "still well\n"
+    return {name: rest for name, *rest in lines[1:-2]} | {"left": lines[-1]}
 
 
 @pytest.mark.parametrize("threat", THREATS, ids=lambda threat: threat.name)
-def test_threat_as_an_ordinary_user(ends: dict[str, list[str]], threat) -> None:
+def test_threat_as_an_ordinary_user(ends: dict[str, Any], threat: Threat) -> None:
     """Without root and without namespaces the attack ends as the table says."""
     status, stdout, message = ends[threat.name]
     assert status in threat.statuses.split(), message
     if threat.stdout is not None:
         assert stdout == threat.stdout
+
+
+def test_nothing_outlives_the_supervisor(ends: dict[str, Any]) -> None:
+    """Without any namespace, processes that keep running away end with it, killed or closed."""
+    assert ends["left"] == 0

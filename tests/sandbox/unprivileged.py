@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
+from pathlib import Path
 
-from hosts import script, started
+from hosts import FLEEING, script, started
 from threats import THREATS
 
 from sandbox.types import Limits
@@ -32,4 +35,33 @@ async def main(run_dir: str) -> None:
             print(json.dumps(result.stdout.decode()))
 
 
+async def flee(run_dir: str, kill: bool) -> int:
+    """End the supervisor under a program that keeps forking; how many processes are left in the end."""
+    async with started(run_dir) as sandbox:  # type: ignore[arg-type]
+        running = asyncio.create_task(anext(aiter(sandbox.run(script(FLEEING)))))
+        await asyncio.sleep(0.4)
+        if kill:
+            os.kill(sandbox.supervisor_pid or 0, signal.SIGKILL)
+            await running
+    await asyncio.gather(running, return_exceptions=True)
+    quiet = 0  # one look could miss those that run away between two entries of /proc
+    for _ in range(500):
+        left = [process for process in Path("/proc").glob("[0-9]*") if ours(process)]
+        quiet = 0 if left else quiet + 1
+        if quiet == 50:
+            return 0
+        await asyncio.sleep(0.01)
+    return len(left) or 1
+
+
+def ours(process: Path) -> bool:
+    """Whether this is a process of the sandbox: its command line names where the package lies."""
+    try:
+        command = (process / "cmdline").read_bytes()
+    except OSError:
+        return False
+    return os.fsencode(Path.cwd()) in command and process.name != str(os.getpid())
+
+
 asyncio.run(main(sys.argv[1]))
+print(asyncio.run(flee(sys.argv[1], kill=True)) + asyncio.run(flee(sys.argv[1], kill=False)))
