@@ -79,7 +79,7 @@ class Supervisor:
             self._setup = setup = prepare(config)
             slots = Slots(f"{config['run_dir']}/slots", config["slots"])
         except (OSError, Unplaceable, UidRangeExhausted) as error:
-            self._send({"op": "failed", "reason": str(error)})
+            self._send({"op": "failed", "level": "none", "reason": f"the sandbox could not be set up: {error}"})
             return
         self._masters = Masters(
             self._reactor, setup.placed, setup.plan, config["modules"], self._reactor.stop

@@ -270,6 +270,23 @@ async def test_weak_host_refuses_code_in_words(tmp_path: Path, assume: str, leve
             await results(sandbox, script(ECHO))
 
 
+@pytest.mark.parametrize("fault", ["run folder is a file", "too few user ids"])
+async def test_failed_set_up_is_reported_not_raised(tmp_path: Path, fault: str) -> None:
+    """Whatever keeps the sandbox from being set up is said in its report, and nothing is run."""
+    run_dir, settings = tmp_path, {}
+    if fault == "run folder is a file":
+        (run_dir := tmp_path / "run").write_text("")
+    elif os.geteuid() != 0:
+        pytest.skip("user ids are only given out by root")
+    else:
+        settings = {"uids": (60000, 1), "slots": 2}
+    async with started(run_dir, **settings) as sandbox:
+        report = sandbox.report()
+        assert (report.level, report.available) == ("none", False)
+        with pytest.raises(SandboxUnavailable, match="could not be set up: .+"):
+            await results(sandbox, script(ECHO))
+
+
 async def test_weak_host_runs_code_when_told_to(tmp_path: Path) -> None:
     """A lower minimum is the operator's choice, and what was killable stays accounted for."""
     killer = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"
