@@ -7,6 +7,7 @@ import io
 import json
 import sys
 import warnings
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -43,16 +44,27 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     link.serve()
 
 
-class _Printed(io.StringIO):
+class _Printed(io.TextIOWrapper):
     """Standard output of the program: it comes out in the test process, which may have redirected it."""
 
+    def __init__(self) -> None:
+        self._bytes = io.BytesIO()
+        super().__init__(self._bytes, "utf-8", "surrogateescape", "\n")
+
+    def fileno(self) -> int:
+        """The descriptor, for what is written past this stream."""
+        return 1
+
     def take(self) -> str:
-        """What was printed since the last time."""
-        text = self.getvalue()
-        if text:
-            self.seek(0)
-            self.truncate()
-        return text
+        """What was printed since the last time, also through a stream that the program laid over this one."""
+        for stream in (sys.stdout, self):
+            with suppress(Exception):
+                stream.flush()
+        printed = self._bytes.getvalue()
+        if printed:
+            self._bytes.seek(0)
+            self._bytes.truncate()
+        return printed.decode("utf-8", "replace")
 
 
 def _chosen(namespace: dict[str, Any], names: list[str], entry_point: str | None) -> dict[str, Any]:

@@ -32,6 +32,7 @@ KINDS: dict[str, type] = {
 ARRAY = "ndarray"
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _SCALARS = {str, float, bool, type(None)}
+_SMALL = 1 << 63
 
 _to_text = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
@@ -116,7 +117,7 @@ class Shared:
         elif kind is defaultdict:
             extra = self._pack(container.default_factory)
         items = list(_children(container))
-        if not set(map(type, items)) <= _SCALARS:
+        if not _stand_for_themselves(items):
             items = [self._pack(item) for item in items]
         return [name, items, extra]
 
@@ -129,7 +130,9 @@ class Shared:
         if isinstance(container, bytearray):
             container[:] = items.encode("latin-1")
             return
-        values = [self._unpack(item) for item in items]
+        values = items
+        if not {dict, list}.isdisjoint(map(type, items)):
+            values = [self._unpack(item) for item in items]
         if isinstance(container, list):
             container[:] = values
             return
@@ -175,6 +178,15 @@ def kind_of(value: Any) -> str | None:
     """The kind of shared container that a value is; None for everything else."""
     name = _NAMES.get(type(value))
     return ARRAY if name is None and arrays.is_plain(value) else name
+
+
+def _stand_for_themselves(items: list[Any]) -> bool:
+    """Whether all are atoms that JSON holds as they are; lists of numbers and texts are by far the most."""
+    kinds = set(map(type, items))
+    if int not in kinds:
+        return kinds <= _SCALARS
+    integers = items if len(kinds) == 1 else [item for item in items if type(item) is int]
+    return kinds <= _SCALARS | {int} and min(integers) >= -_SMALL and max(integers) < _SMALL
 
 
 def _new(name: str, items: Any, extra: Any = None) -> Any:

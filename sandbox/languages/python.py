@@ -90,14 +90,16 @@ def _program_job(program: Program, setup: str, entry_point: str | None, **more: 
 
 
 def _messages(channel: bytes) -> Iterator[dict[str, Any]]:
-    """The messages of a channel, up to the first that is not one."""
-    start = 0
+    """The messages of a channel, up to the first that is not one or with which they are too much together."""
+    start = weight = 0
     while start + 4 <= len(channel):
         end = start + 4 + int.from_bytes(channel[start : start + 4], "big")
-        if end > len(channel):
+        body = channel[start + 4 : end]
+        weight += values.weight(body)
+        if end > len(channel) or weight > values.MAX_WEIGHT:
             return
         try:
-            message = json.loads(channel[start + 4 : end])
+            message = json.loads(body)
         except (ValueError, RecursionError):
             return
         if not isinstance(message, dict):
