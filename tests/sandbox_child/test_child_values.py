@@ -174,17 +174,17 @@ def test_any_bytes_are_a_value_or_one_error(data: bytes) -> None:
     assert decode(_sent(value)) == value or value != value
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 100_000,
-        '{"d":' * 5_000,
-        '{"i":"' + "f" * 100_000 + '"}',
-        "9" * 5_000,
-        "{}",
-        "[" + "[]," * 2_000_000 + "0]",
-    ],
-)
+HOSTILE = {
+    "deep lists": "[" * 100_000,
+    "deep dicts": '{"d":' * 5_000,
+    "hexadecimal": '{"i":"' + "f" * 100_000 + '"}',
+    "decimal": "9" * 5_000,
+    "no kind": "{}",
+    "flood": "[" + "[]," * 2_000_000 + "0]",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_is_refused(text: str) -> None:
     """Depth, long integers in either notation, objects without a kind, a flood of lists."""
     with pytest.raises(MalformedError):
