@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from verifiers.numeric.parse import Rational, read_answer
+from verifiers.numeric.answer import read_answer
+from verifiers.numeric.parse import Rational
 
 _EXACT_BITS = 2_100
 """Numbers are shown exactly up to this size (about 630 digits), as leading digits and an exponent beyond."""

@@ -35,21 +35,36 @@ class LastNumber(NamedTuple):
 
 # --- boxes -----------------------------------------------------------------------------------------------
 
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BRACE = re.compile(r"(?:[^{}\\]++|\\.?+)*+([{}]|\Z)", re.DOTALL)
+"""The next brace that is not escaped, or the end: it matches everywhere, so nothing is read twice."""
 _OPENING = re.compile(r"[ \t\r\n]*+\{")
+_MOST_WORK = 131_072
+"""Characters that are stepped through for closing braces; a bound on the work, not on the response."""
+_WORD_WORK = 8
+"""What looking at one word `box` counts as."""
+
+
+UNDECIDED = (-1, -1)
+"""So many braces stand behind the last complete box, if there is one, that it was not found."""
 
 
 def find_box(text: str, begin: int = 0) -> tuple[int, int] | None:
-    """Span of the content of the last complete `\boxed{…}` or `\fbox{…}` at or after `begin`."""
-    # An unclosed brace bounds every box before it, so each part of the text is searched once.
-    at = limit = len(text)
+    """Span of the content of the last complete `\boxed{…}` or `\fbox{…}` after `begin`, or `UNDECIDED`."""
+    # An unclosed brace bounds every box before it, so each part of the text is searched once. Nothing after
+    # the last closing brace can be complete, which leaves out most hopeless openings in one step.
+    at = limit = text.rfind("}", begin) + 1
+    work = _MOST_WORK
     while (at := text.rfind("box", begin, at)) >= 0:
+        work -= _WORD_WORK
         content = _box_content(text, begin, at)
         if content >= 0:
-            end = _closing_brace(text, content, limit)
+            end = _closing_brace(text, content, limit, content + work)
             if end >= 0:
                 return content, end
-            limit = at
+            work -= limit - content
+            at = limit = text.rfind("}", begin, at) + 1
+        if work <= 0:
+            return UNDECIDED
     return None
 
 
@@ -67,22 +82,20 @@ def _box_content(text: str, begin: int, at: int) -> int:
     return opening.end() if opening else -1
 
 
-def _closing_brace(text: str, content: int, limit: int) -> int:
-    """Position of the brace that closes the group whose content starts at `content`, or -1."""
+def _closing_brace(text: str, content: int, limit: int, stop: int) -> int:
+    """Where the group that starts at `content` is closed before `limit`, or -1; no stepping beyond `stop`."""
     end = text.find("}", content, limit)
-    if end < 0:
-        return -1
     if text.find("{", content, end) < 0 and text.find("\\", content, end) < 0:
         return end
     depth = 1
-    for brace in _BRACE.finditer(text, content, limit):
-        sign = brace[0]
+    for brace in _BRACE.finditer(text, content, min(limit, stop)):
+        sign = brace[1]
         if sign == "{":
             depth += 1
         elif sign == "}":
             depth -= 1
             if depth == 0:
-                return brace.start()
+                return brace.start(1)
     return -1
 
 
@@ -150,6 +163,10 @@ _TOKEN = re.compile(
 
 _REACH = 32_768
 """How far before the last digit a number is looked for; longer than any number that is read."""
+_OTHER_REACH = 262_144
+"""How far before the end digits outside ASCII are looked for."""
+_WINDOW = 4_096
+"""How much is searched at a time for the last of them."""
 _TAIL = 64
 """How far after the last digit something may stand that makes the number unreadable."""
 
@@ -178,10 +195,24 @@ def _last_digit(text: str, begin: int) -> int:
         if text[at] > "\x7f":
             break
     last = max([text.rfind(digit, begin) for digit in "0123456789"])
-    if not text.isascii():
-        for other in OTHER_DIGIT.finditer(text, max(begin, last + 1)):
-            last = other.start()
-    return last
+    return (
+        last
+        if text.isascii()
+        else _last_other_digit(text, max(begin, last + 1, len(text) - _OTHER_REACH), last)
+    )
+
+
+def _last_other_digit(text: str, begin: int, default: int) -> int:
+    """Position of the last digit or vulgar fraction outside ASCII at or after `begin`, else `default`."""
+    end = len(text)
+    while end > begin:
+        start = max(begin, end - _WINDOW)
+        for other in OTHER_DIGIT.finditer(text, start, end):
+            default = other.start()
+        if default >= start:
+            return default
+        end = start
+    return default
 
 
 def _token_boundary(text: str, begin: int, end: int) -> int:

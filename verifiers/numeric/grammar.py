@@ -21,8 +21,8 @@ spacing, and a command may have any number of backslashes before it.
     answer   = { opener } [ label "=" ] [ sign ] { opener } [ sign ] number { closer } [ unit ] [ "." ]
 
 There is at most one sign. Openers and closers are white space, zero-width characters, `$`, braces,
-parentheses, font commands, Markdown emphasis and, before the number, a currency; a unit is `%`, a degree
-sign, a currency, a word of two or more letters, or one letter set off by a space or `\text`.
+parentheses, font commands, Markdown emphasis and, before the number, a currency; for labels and units see
+`answer` and `words`.
 Quantifiers over text are possessive, so that matching is linear.
 """
 
@@ -44,7 +44,8 @@ _CHARACTERS = {
     "$": "\uff04",
     " ": "\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
     "\u200b": (
-        "\u00ad\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+        "\u00ad\u034f\u061c\u180e\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\ufeff"
+        + "".join(map(chr, (*range(0x2060, 0x2065), *range(0x2066, 0x2070), *range(0xFE00, 0xFE10))))
     ),
 }
 

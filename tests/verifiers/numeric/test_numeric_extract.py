@@ -207,4 +207,4 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 def test_hostile_repetition_is_answered(kind: str) -> None:
     """100,000 repetitions end: anything quadratic would run into the time limit of the suite."""
     answer = find_answer(HOSTILE[kind](100_000))
-    assert answer.source or answer.value == "no_answer"
+    assert answer.source or answer.value in ("no_answer", "not_a_number")
