@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from app import audit_contracts, contracts, group_contracts, reply_contracts
+from app import audit_contracts, contracts, group_contracts, reply_contracts, rollout_contracts
 from app.auth import OPEN_PATHS
 from app.errors import CODES, MEDIA_TYPE
 from app.replies import JSON, NDJSON
@@ -22,6 +22,7 @@ _REQUESTS: Final = (
     contracts.BatchRequest,
     group_contracts.GroupRequest,
     group_contracts.GroupBatchRequest,
+    rollout_contracts.RolloutRequest,
 )
 _REPLIES: Final = (
     reply_contracts.VerifyReply,
@@ -41,6 +42,7 @@ _REPLIES: Final = (
     group_contracts.GroupBatchReply,
     group_contracts.IndexedGroupReply,
     group_contracts.GroupMetricsReply,
+    rollout_contracts.ValidationReply,
 )
 
 _DESCRIPTION: Final = """
@@ -56,7 +58,7 @@ _SECURITY_SCHEMES: Final = {
 }
 
 _BODY_CODES: Final = (
-    *(code for code, (status, _) in CODES.items() if status in (400, 413, 415)),
+    *(code for code, (status, _) in CODES.items() if status in (400, 413, 415) and code != "malformed_npz"),
     "invalid_request",
     "idempotency_mismatch",
     "overloaded",
@@ -64,17 +66,19 @@ _BODY_CODES: Final = (
 )
 
 
-def documented(
+def documented(  # noqa: PLR0913 - one argument for each thing to document
     reply: type,
     request: type | None = None,
     *,
+    binary: str | None = None,
     lines: type | None = None,
     errors: Iterable[str] = (),
     statuses: Iterable[int] = (200,),
 ) -> dict[str, Any]:
     """Arguments for a route's decorator: models of what comes in and goes out, codes of its errors.
 
-    lines: the model of one NDJSON line, where the route can stream. statuses: those that carry the reply.
+    binary: another media type that the route takes. lines: the model of one NDJSON line, where the route can
+    stream. statuses: those that carry the reply.
     """
     content = {JSON: {"schema": _ref(reply)}}
     if lines is not None:
@@ -88,8 +92,10 @@ def documented(
         },
     }
     if request is not None:
-        body = {"required": True, "content": {JSON: {"schema": _ref(request)}}}
-        described["openapi_extra"] = {"requestBody": body}
+        bodies: dict[str, Any] = {JSON: {"schema": _ref(request)}}
+        if binary is not None:
+            bodies[binary] = {"schema": {"type": "string", "format": "binary"}}
+        described["openapi_extra"] = {"requestBody": {"required": True, "content": bodies}}
     return described
 
 

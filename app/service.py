@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import Sequence
@@ -52,6 +53,7 @@ class Service:
         self.registry = Registry(verifiers)
         self.intake = Intake(settings, self.registry)
         self.group_intake = GroupIntake(settings, self.intake)
+        self.validating = asyncio.Semaphore(1)
         self.admission = Admission(settings.queue_items, settings.queue_bytes, settings.retry_after_s)
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
