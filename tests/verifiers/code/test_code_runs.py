@@ -246,6 +246,19 @@ async def test_nothing_passes_in_a_process_that_ended_badly(ending: CaseResult) 
     assert all(test["cpu_time_s"] == 0.5 for test in outcome.detail["tests"])
 
 
+async def test_a_first_call_that_takes_all_is_not_run_again() -> None:
+    """Killed at its limit before any call returned: the process was the first call's own so far."""
+
+    def answer(case: Case) -> CaseResult:
+        assert isinstance(case, CallCase)
+        return CaseResult(0, RunStatus.CPU_TIME_EXCEEDED, cpu_time_s=2.0)
+
+    sandbox = ScriptedSandbox(answer)
+    outcome = await judge(sandbox, calls(0, 1, 2), detail="full")
+    assert reason_of(outcome) == "timeout"
+    assert [len(submission.cases) for submission in sandbox.submissions] == [1, 2]
+
+
 async def test_per_case_never_shares() -> None:
     """`isolation: per_case`, and a single case, have processes of their own at once."""
     for tests, options in ((calls(0, 1), {"isolation": "per_case"}), (calls(0), {})):
