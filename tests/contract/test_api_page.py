@@ -29,6 +29,6 @@ def test_every_failure_kind_is_listed() -> None:
 def test_every_path_is_listed(client: Client) -> None:
     """And none that does not exist."""
     served = set(client.get("/openapi.json").json()["paths"])
-    listed = set(re.findall(r"`(?:GET |POST )?(/[\w/{}]+)`", PAGE))
-    assert served <= listed
-    assert listed - served <= {"/openapi.json", "/docs"}
+    rows = re.findall(r"^\| `(?:GET|POST) .*$", PAGE, re.M)
+    listed = {path for row in rows for path in re.findall(r"`(?:GET |POST )?(/[\w/{}]+)`", row)}
+    assert listed == served
