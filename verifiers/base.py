@@ -24,12 +24,16 @@ class Contract(Protocol):
 
     name: str
     version: str
-    Options: type[BaseOptions]
     reasons: tuple[str, ...]
     flags: tuple[str, ...]
     reward_range: tuple[float, float]
     ground_truth_schema: Mapping[str, Any]
     contract: str
+
+    @property
+    def Options(self) -> type[BaseOptions]:  # noqa: N802 - it is a class
+        """The model of this verifier's options."""
+        ...
 
     def environment(self) -> Mapping[str, str]:
         """Versions and limits, outside the request, that can change a verdict."""
