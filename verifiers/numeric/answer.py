@@ -19,6 +19,8 @@ from verifiers.numeric.grammar import (
     CURRENCY,
     DECIMAL,
     FONT,
+    IDEOGRAPH,
+    LETTER,
     NUMBER,
     PAD,
     PLAIN_DECIMAL,
@@ -68,18 +70,15 @@ _LABEL = (
     rf"(?:=(?!=)|≈|{BS}approx(?![A-Za-z])|(?<=[A-Za-z]{{2}}):|is(?![A-Za-z]))"
 )
 
-_LETTER = "A-Za-zµÀ-ÖØ-öø-ɏΑ-Ωα-ορ-ωА-яЁё"
-"""Letters of units. Not π."""
-_IDEOGRAPH = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 _POWER = rf"(?:{SP}*+\^(?:\{{-?[0-9]\}}|-?[0-9](?![0-9]))|[²³]|⁻[¹²³])"
-_WORD = rf"(?:(?:[{_LETTER}]++(?:['-][{_LETTER}]++)*+'?+|{_IDEOGRAPH}++){_POWER}?)"
+_WORD = rf"(?:(?:[{LETTER}]++(?:['-][{LETTER}]++)*+'?+|[{IDEOGRAPH}]++){_POWER}?)"
 _DEGREE = rf"(?:°|\^{SP}*+(?:\{{{SP}*+{BS}circ{SP}*+\}}|{BS}circ(?![A-Za-z]))|{BS}degree(?![A-Za-z]))"
 _SIGN = rf"(?:\\*+%|‰|{_DEGREE}|{SYMBOL})"
-_JOINT = rf"(?:{PAD}|(?:[/·]|{BS}cdot(?![A-Za-z]))(?={PAD}*+[{_LETTER}\\])|\.)"
+_JOINT = rf"(?:{PAD}|(?:[/·]|{BS}cdot(?![A-Za-z]))(?={PAD}*+[{LETTER}\\])|\.)"
 _TEXT = rf"(?:{BS}(?:text(?:bf|it|rm|sf|tt|sc|up|normal)?|mathrm|[mh]box|operatorname){SP}*+\{{"
 _TEXT_UNIT = rf"{_TEXT}(?:{_WORD}|{_SIGN}|{_JOINT})*+\}}{_POWER}?)"
 _FIRST_TEXT_UNIT = rf"{_TEXT}(?!{PAD}*+(?:[/·]|{BS}cdot))(?:{_WORD}|{_SIGN}|{_JOINT})*+\}}{_POWER}?)"
-_FIRST_WORD = rf"(?=[{_LETTER}]{{2}}|(?<=[ \t\r\n~,;:])[{_LETTER}]|{_IDEOGRAPH}){_WORD}"
+_FIRST_WORD = rf"(?=[{LETTER}]{{2}}|(?<=[ \t\r\n~,;:])[{LETTER}]|[{IDEOGRAPH}]){_WORD}"
 _UNIT_FRACTION = rf"{BS}[dt]?frac{SP}*+\{{{_TEXT_UNIT}\}}{SP}*+\{{{_TEXT_UNIT}\}}"
 _UNIT = (
     rf"(?:{_FIRST_WORD}|{_SIGN}|{_FIRST_TEXT_UNIT}|{_UNIT_FRACTION})"
@@ -96,10 +95,10 @@ _START = re.compile(rf"{_OPENER}*+[-+]?{_OPENER}*+({DECIMAL})")
 _DIGITS = re.compile(r"[0-9]++(?:[.,'][0-9]++)*+")
 _SEPARATOR = re.compile(r"[,;&]|(?<![A-Za-z])(?:or|and|to)(?![A-Za-z])")
 _GAP = re.compile(rf"(?:{SP}|[$()])++")
-_LETTERS = re.compile(rf"{BS}[A-Za-z]++|[{_LETTER}]++")
-_GLUED_WORD = re.compile(rf"(?<![ \t\r\n~,;:])[{_LETTER}]++")
-_LONE_LETTER = re.compile(rf"(?:{_TEXT}{PAD}*+[{_LETTER}]{PAD}*+\}})|[{_LETTER}]){PAD}*+")
-_IDEOGRAPH_NUMBER = re.compile(f"[{IDEOGRAPH_NUMBERS}]|(?<!{_IDEOGRAPH})[{HANGUL_NUMBERS}]|또는|または|ない")
+_LETTERS = re.compile(rf"{BS}[A-Za-z]++|[{LETTER}]++")
+_GLUED_WORD = re.compile(rf"(?<![ \t\r\n~,;:])[{LETTER}]++")
+_LONE_LETTER = re.compile(rf"(?:{_TEXT}{PAD}*+[{LETTER}]{PAD}*+\}})|[{LETTER}]){PAD}*+")
+_IDEOGRAPH_NUMBER = re.compile(f"[{IDEOGRAPH_NUMBERS}]|(?<![{IDEOGRAPH}])[{HANGUL_NUMBERS}]|또는|または|ない")
 
 
 def read_answer(text: str) -> Rational | Unreadable:

@@ -17,11 +17,14 @@ from verifiers.numeric.grammar import (
     CODE,
     CURRENCY,
     FONT,
+    IDEOGRAPH,
+    LETTER,
     NUMBER,
     OTHER_DIGIT,
     PLAIN_DECIMAL,
     TO_ASCII,
 )
+from verifiers.numeric.words import SHORT_UNITS, continues
 
 
 class LastNumber(NamedTuple):
@@ -105,14 +108,14 @@ _ATTACHED = r"[0-9A-Za-z.,:'/^_*+×÷·⋅{}()\[\]\\\u200b-]*+"
 """What else belongs to something that is no number, so that no part of it is taken for one."""
 _BLANK = rf"(?:[ \t~]|{BS}[,;:! ])"
 _OPERATOR = r"(?:times|cdot|div|ast|pm|mp|over)"
-_FUNCTION = r"(?:sqrt|cbrt|log|ln|lg|exp|sin|cos|tan|cot|arcsin|arccos|arctan|d?binom|overline|bar)"
+_FUNCTION = (
+    r"(?:sqrt|cbrt|log|ln|lg|exp|(?:arc)?(?:sin|cos|tan|cot|sec|csc)h?|det|gcd|lcm|lim|max|min|sup|inf|[bp]?mod"
+    r"|d?binom|overline|bar)"
+)
 _CONSTANT = (
     r"(?:pi|infty|alpha|beta|gamma|delta|theta|lambda|mu|rho|sigma|tau|phi|varphi|omega|Delta|Omega|d?frac)"
 )
-_SCALE = (
-    r"[ ]+(?i:hundred|thousand|million|billion|trillion|lakh|crore"
-    r"|and[ ]+(?:a|one)[ -](?:half|third|quarter))(?![A-Za-z])"
-)
+_AND_A_PART = r"[ ]+(?i:and[ ]+(?:a|one)[ -](?:half|third|quarter))(?![A-Za-z])"
 _LETTER = r"[A-Za-z](?![A-Za-z])"
 
 _JUNK = rf"""(?:
@@ -129,7 +132,7 @@ _JUNK = rf"""(?:
       (?:{_BLANK}++[-+]?[0-9])?
     | [ ]*+[×÷·⋅*/^+][ ]*+[0-9]                                   # 3 × 4
     | [ ]++(?:[xX]|:)[ ]++[0-9]                                   # 3 x 4  3 : 4
-    | {_SCALE}
+    | {_AND_A_PART}
 )"""
 
 _TOKEN = re.compile(
@@ -160,6 +163,12 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+
+_FOLLOWING = re.compile(
+    rf"(?P<glued>[A-Za-z]{{2,3}}(?![A-Za-z]))"
+    rf"|(?:{_BLANK}|[-$*_{{}}])*+(?P<text>{FONT}{_BLANK}*+)?(?:(?P<word>[{LETTER}]{{2,}}+)|(?(text)[^\s0-9{LETTER}{IDEOGRAPH}}}%.,$€£°]|$^))"
+)
+"""What follows a number in running text: letters that touch it, a word, or a sign in a font command."""
 
 _REACH = 32_768
 """How far before the last digit a number is looked for; longer than any number that is read."""
@@ -242,10 +251,21 @@ def _last_token(text: str, start: int, end: int) -> LastNumber | None:
         return None
     if last["plain"]:
         return LastNumber(start + last.start(), start + last.end(), False, last["plain"])
-    if last["unreadable"] or last["junk"] or last["argument"] is not None or last["inner_sign"]:
+    broken = last["unreadable"] or last["junk"] or last["argument"] is not None or last["inner_sign"]
+    if broken or _is_continued(part, last.end()):
         return LastNumber(start + last.start(), start + last.end(), False, None)
     sign = last["sign"]
     first = last.start() if sign else last.start("core")
     return LastNumber(
         start + first, start + last.end("core"), sign is not None and sign[0] == "-", last["core"]
     )
+
+
+def _is_continued(part: str, end: int) -> bool:
+    """Whether what follows the number that ends at `end` is no unit of it."""
+    following = _FOLLOWING.match(part, end)
+    if following is None:
+        return False
+    if following["glued"]:
+        return following["glued"].lower() not in SHORT_UNITS
+    return following["word"] is None or continues(following["word"].lower())

@@ -64,6 +64,11 @@ SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 OTHER_DIGIT = re.compile(f"[{''.join(f'{chr(z)}-{chr(z + 9)}' for z in _DIGIT_ZEROS)}{''.join(VULGAR)}]")
 """A digit or vulgar fraction outside ASCII."""
 
+LETTER = "A-Za-zµÀ-ÖØ-öø-ɏΑ-Ωα-ορ-ωА-яЁё"
+"""Letters of units, for a character class. Not π."""
+IDEOGRAPH = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+"""Chinese, Japanese and Korean characters, for a character class."""
+
 # Fragments. Each may be followed by a possessive quantifier; those that are alternations are in a group.
 BS = r"\\++"
 """One or more backslashes: answers are often escaped once too often."""

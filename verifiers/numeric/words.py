@@ -50,12 +50,15 @@ _PARTS = _words("""
 _OPERATIONS = _words("""
     divided multiplied mod modulo remainder negative below under base binary hex hexadecimal octal
     recurring repeating repeated equals equal pi tau phi infinity infinite inf nan factorial choose twice
-    thrice sqrt cbrt log ln lg exp sin cos tan cot csc arcsin arccos arctan arccot arcsec arccsc arsinh
-    arcosh artanh asin acos atan sinh cosh tanh coth sech csch arg sgn ceil abs det dim ker hom gcd lcm
-    lim limsup liminf sup max argmax argmin erf
+    thrice
+""")
+_FUNCTIONS = _words("""
+    sqrt cbrt log ln lg exp sin cos tan cot csc arcsin arccos arctan arccot arcsec arccsc arsinh arcosh
+    artanh asin acos atan sinh cosh tanh coth sech csch arg sgn det ker gcd lcm lim limsup liminf sup max
+    argmax argmin erf
 """)
 
-NO_UNIT = _JOINING | _DOUBTING | _NUMBERS | _SCALES | _PARTS | _OPERATIONS
+NO_UNIT = _JOINING | _DOUBTING | _NUMBERS | _SCALES | _PARTS | _OPERATIONS | _FUNCTIONS
 """Words that join, doubt, deny, scale, split or operate on a number, anywhere in what follows it."""
 NO_FIRST_UNIT = _words("squared cubed point over choose")
 """Words that work on a number directly before them, but not on a unit."""
@@ -72,10 +75,23 @@ NO_LABEL = _words("""
 
 _SCALE_STEM = re.compile(r"[a-zà-ÿ]*illion(?!aire)[a-zà-ÿ]*|(?:m|tr|quadr)illiard[a-z]*")
 
+_NO_UNIT_STEM = re.compile(rf"{_SCALE_STEM.pattern}|[α-ω]{{2,3}}")
+"""Scales, and products of Greek letters."""
+
+_CONTINUING = (_SCALES | _PARTS | _FUNCTIONS) - _words("""
+    third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth sixteenth twentieth thirtieth log
+    tan cot max
+""") | _words("squared cubed pi factorial choose recurring repeating")
+
+
+def continues(word: str) -> bool:
+    """Whether a word, in lower case, makes another number of one before it in running text."""
+    return word in _CONTINUING or _SCALE_STEM.fullmatch(word) is not None
+
 
 def is_no_unit(word: str) -> bool:
     """Whether a word, in lower case, says something else about the number before it than its unit."""
-    return word in NO_UNIT or _SCALE_STEM.fullmatch(word) is not None
+    return word in NO_UNIT or _NO_UNIT_STEM.fullmatch(word) is not None
 
 
 SHORT_UNITS = _words("""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifiers.numeric.grammar import SUPERSCRIPT, VULGAR
 from verifiers.numeric.answer import read_answer
+from verifiers.numeric.grammar import SUPERSCRIPT, VULGAR
 from verifiers.numeric.parse import MAX_DIGITS, MAX_EXPONENT
 
 READ: dict[str, int | str] = {
