@@ -52,7 +52,7 @@ def _run(
 ) -> tuple[str, str]:
     """Run setup and tests; a pass is their normal end, never the end of the process."""
     try:
-        _prepare(tests, entry_point, link, namespace)
+        given = _prepare(tests, entry_point, link, namespace)
         for code in tests.codes:
             exec(code, namespace)  # noqa: S102 - this is the job
         if tests.calls_check:
@@ -61,7 +61,7 @@ def _run(
         return error.state, error.message
     except BaseException as error:
         return _ended_by(error, raised_by_program=any(error is raised for raised in link.raised))
-    return "passed", ""
+    return ("passed", "") if given else ("asserts_nothing", "the test code uses nothing of the program's")
 
 
 def _ended_by(error: BaseException, *, raised_by_program: bool) -> tuple[str, str]:
@@ -78,8 +78,8 @@ def _ended_by(error: BaseException, *, raised_by_program: bool) -> tuple[str, st
 
 def _prepare(
     tests: test_code.Examined, entry_point: str | None, link: Link, namespace: dict[str, Any]
-) -> None:
-    """Put the program's names where the test code finds them.
+) -> dict[str, Any]:
+    """Put the program's names where the test code finds them, and give them.
 
     What the setup defines stays its own, so that a program cannot replace the helpers of its tests; only the
     entry point, and functions that the setup merely announces, are the program's.
@@ -97,6 +97,7 @@ def _prepare(
     for name in (entry_point, *tests.declared):
         if name in given:
             namespace[name] = given[name]
+    return given
 
 
 def _fails_alone(setup: CodeType, error: Exception) -> bool:

@@ -48,6 +48,8 @@ ASSERTS_NOTHING = [
     "print(f())",
     "pass",
     "# assert f()",
+    "f()\nassert True",
+    "f()\nassert 1 == 1, 'message'",
     "'assert f()'",
     "def check(candidate):\n    assert candidate() == 1",
 ]
