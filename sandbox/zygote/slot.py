@@ -74,6 +74,7 @@ class SlotZygote:
         home = plan["box"] if plan["mounts"] else self._folder
         os.environ["HOME"] = os.environ["TMPDIR"] = f"{home}/work"
         process.adopt_orphans()
+        os.setsid()  # a share of the processor of its own, where the kernel groups by session
         if self._uid is not None:
             process.become(self._uid)
         process.hide()

@@ -283,7 +283,7 @@ async def test_failed_set_up_is_reported_not_raised(tmp_path: Path, fault: str) 
     async with started(run_dir, **settings) as sandbox:
         report = sandbox.report()
         assert (report.level, report.available) == ("none", False)
-        with pytest.raises(SandboxUnavailable, match="could not be set up: .+"):
+        with pytest.raises(SandboxUnavailable, match=r"could not be set up: .+"):
             await results(sandbox, script(ECHO))
 
 
