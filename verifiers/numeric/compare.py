@@ -73,10 +73,10 @@ def within(error: Rational, tolerance: Rational) -> bool:
 def number_text(value: Rational) -> str:
     """`n` or `n/d` in lowest terms; beyond about 630 digits `d.ddd…e+N`, cut, never rounded."""
     numerator, denominator = value
-    if numerator == 0:
-        return "0"
     if denominator == 1 and numerator.bit_length() <= _EXACT_BITS:
         return str(numerator)
+    if numerator == 0:
+        return "0"
     if max(numerator.bit_length(), denominator.bit_length()) <= 2 * _EXACT_BITS:
         divisor = math.gcd(numerator, denominator)
         numerator, denominator = numerator // divisor, denominator // divisor

@@ -41,7 +41,7 @@ class LastNumber(NamedTuple):
 _BRACE = re.compile(r"(?:[^{}\\]++|\\.?+)*+([{}]|\Z)", re.DOTALL)
 """The next brace that is not escaped, or the end: it matches everywhere, so nothing is read twice."""
 _OPENING = re.compile(r"[ \t\r\n]*+\{")
-_MOST_WORK = 131_072
+_MOST_WORK = 65_536
 """Characters that are stepped through for closing braces; a bound on the work, not on the response."""
 _WORD_WORK = 8
 """What looking at one word `box` counts as."""
@@ -166,11 +166,12 @@ _TOKEN = re.compile(
 
 _FOLLOWING = re.compile(
     rf"(?P<glued>[A-Za-z]{{2,3}}(?![A-Za-z]))"
-    rf"|(?:{_BLANK}|[-$*_{{}}])*+(?P<text>{FONT}{_BLANK}*+)?(?:(?P<word>[{LETTER}]{{2,}}+)|(?(text)[^\s0-9{LETTER}{IDEOGRAPH}}}%.,$€£°]|$^))"
+    rf"|(?:{_BLANK}|[-$*_{{}}])*+(?P<text>{FONT}{_BLANK}*+)?"
+    rf"(?:(?P<word>[{LETTER}]{{2,}}+)|(?(text)[^\s0-9{LETTER}{IDEOGRAPH}}}%.,$€£°]|$^))"
 )
 """What follows a number in running text: letters that touch it, a word, or a sign in a font command."""
 
-_REACH = 32_768
+_REACH = 16_384
 """How far before the last digit a number is looked for; longer than any number that is read."""
 _OTHER_REACH = 262_144
 """How far before the end digits outside ASCII are looked for."""
@@ -204,11 +205,9 @@ def _last_digit(text: str, begin: int) -> int:
         if text[at] > "\x7f":
             break
     last = max([text.rfind(digit, begin) for digit in "0123456789"])
-    return (
-        last
-        if text.isascii()
-        else _last_other_digit(text, max(begin, last + 1, len(text) - _OTHER_REACH), last)
-    )
+    if text.isascii():
+        return last
+    return _last_other_digit(text, max(begin, last + 1, len(text) - _OTHER_REACH), last)
 
 
 def _last_other_digit(text: str, begin: int, default: int) -> int:
@@ -249,8 +248,9 @@ def _last_token(text: str, start: int, end: int) -> LastNumber | None:
             last = token
     if last is None:
         return None
-    if last["plain"]:
-        return LastNumber(start + last.start(), start + last.end(), False, last["plain"])
+    if last.lastgroup == "plain":
+        first, after = last.span()
+        return LastNumber(start + first, start + after, False, last[0])
     broken = last["unreadable"] or last["junk"] or last["argument"] is not None or last["inner_sign"]
     if broken or _is_continued(part, last.end()):
         return LastNumber(start + last.start(), start + last.end(), False, None)
