@@ -1,8 +1,9 @@
-"""Numpy arrays and scalars between processes, by type, shape and bytes; numpy is never loaded for it."""
+"""Numpy arrays and scalars between processes, by type, shape and bytes; loaded only where one arrives."""
 
 from __future__ import annotations
 
 import base64
+import importlib
 import sys
 from typing import Any
 
@@ -22,8 +23,7 @@ def contents(array: Any) -> list[Any]:
 
 def new(text: str, form: list[Any]) -> Any:
     """A new array with these contents."""
-    import numpy
-
+    numpy = importlib.import_module("numpy")
     kind = numpy.dtype(form[0])
     if kind.kind not in _PLAIN_KINDS:
         raise ValueError("an array of objects")
