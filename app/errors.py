@@ -153,12 +153,13 @@ def _encodable(text: str) -> str:
     return "".join(REPLACEMENT if "\ud800" <= character <= "\udfff" else character for character in text)
 
 
-def _pointer(location: tuple[int | str, ...], value: object, *, missing: bool) -> str:
+def _pointer(location: tuple[int | str, ...], value: Any, *, missing: bool) -> str:
     """A pydantic location as a pointer into `value`: names of union branches in it are left out."""
     pointer = ""
     for position, part in enumerate(location):
+        container: Any = value
         if (isinstance(value, dict) and part in value) or (isinstance(value, list) and isinstance(part, int)):
-            value = value[part]
+            value = container[part]
         elif not (missing and position == len(location) - 1):
             continue
         pointer += "/" + escape_pointer(part)

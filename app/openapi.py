@@ -109,7 +109,8 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
     for name in ("HTTPValidationError", "ValidationError"):  # FastAPI's own errors never go out
         schemas.pop(name, None)
     document["components"]["securitySchemes"] = _SECURITY_SCHEMES
-    anyone = [{}, *({name: []} for name in _SECURITY_SCHEMES)]
+    no_scopes: list[str] = []
+    anyone = [{}, *({name: no_scopes} for name in _SECURITY_SCHEMES)]
     for path, operations in document["paths"].items():
         for operation in operations.values():
             _finish(operation, is_open=path in OPEN_PATHS)

@@ -33,7 +33,7 @@ _VERIFIER_FAILED: Final = Unscorable("verifier_error", "the verifier failed; the
 class Scored(NamedTuple):
     """One reply as JSON, the place of its job, and what it says."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # not the method of tuples, which nobody calls here
     encoded: bytes
     outcome: Outcome
     reward: float | None
