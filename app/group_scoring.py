@@ -51,15 +51,14 @@ class GroupScorer:
         self, groups: Sequence[Group], *, counted: bool = True
     ) -> AsyncGenerator[list[GroupScored], None]:
         """Replies in the order in which they are ready. Arguments and closing: as `Scorer.score`."""
-        places = [(number, place) for number, group in enumerate(groups) for place in range(len(group.jobs))]
+        numbers = [number for number, group in enumerate(groups) for _ in group.jobs]
         scored: list[list[Scored]] = [[] for _ in groups]
         jobs = [job for group in groups for job in group.jobs]
         async with aclosing(self._scorer.score(jobs, counted=counted)) as chunks:
             async for chunk in chunks:
                 for one in chunk:
-                    number, place = places[one.index]
-                    scored[number].append(one._replace(index=place))
-                ready = dict.fromkeys(places[one.index][0] for one in chunk)
+                    scored[numbers[one.index]].append(one)
+                ready = dict.fromkeys(numbers[one.index] for one in chunk)
                 async for replies in self._finish(groups, scored, ready, counted):
                     yield replies
 

@@ -42,6 +42,10 @@ def test_every_route_is_in_the_document(document: dict[str, Any]) -> None:
         "/v1/verify",
         "/v1/verify/batch",
         "/v1/verify/{verifier}",
+        "/v1/groups",
+        "/v1/groups/batch",
+        "/v1/groups/metrics",
+        "/v1/rollouts/validate",
         "/v1/verifiers",
         "/v1/verifiers/{name}",
         "/v1/verifiers/{name}/cases",
@@ -114,6 +118,41 @@ def test_the_contracts_example_fits_the_model_of_requests(document: dict[str, An
     schema_of(document, "BatchRequest").validate({"items": [EXAMPLE], "ground_truths": {"k": 1}})
 
 
+def test_groups_and_rollouts_fit_their_models(client: Client, document: dict[str, Any]) -> None:
+    """Requests as the contract shows them, and the replies, valid and not."""
+    members = [
+        {"response": "\\boxed{42}", "stop": {"reason": "length", "num_tokens": 1024}, "rollout_id": "g1-0"},
+        {"response": "x", "stop": {"reason": "abort"}},
+    ]
+    terms = {"method": "grpo", "baseline": "scored", "pass_at_k": [1, 4], "eps": 1e-8}
+    group = {
+        "ground_truth": "42",
+        "prompt": "…",
+        "responses": members,
+        "group": terms,
+        "shaping": {},
+        "meta": {},
+    }
+    schema_of(document, "GroupRequest").validate(group | {"verifier": "numeric"})
+    batch = {"groups": [group], "defaults": {"verifier": "numeric"}}
+    schema_of(document, "GroupBatchRequest").validate(batch)
+    alone = post(client, group | {"verifier": "numeric"}, "/v1/groups").json()
+    schema_of(document, "GroupReply").validate(alone)
+    whole = post(client, batch, "/v1/groups/batch").json()
+    schema_of(document, "GroupBatchReply").validate(whole)
+    lines = post(client, batch, "/v1/groups/batch", accept="application/x-ndjson").text.splitlines()
+    schema_of(document, "IndexedGroupReply").validate(json.loads(lines[0]))
+    examples = document["components"]["schemas"]["RolloutRequest"]["properties"]
+    for body in ({kind: examples[kind]["examples"][0]} for kind in ("record", "batch")):
+        schema_of(document, "RolloutRequest").validate(body)
+        reply = post(client, body, "/v1/rollouts/validate").json()
+        assert reply["valid"] is True
+        schema_of(document, "ValidationReply").validate(reply)
+    schema_of(document, "ValidationReply").validate(
+        post(client, {"batch": {}}, "/v1/rollouts/validate").json()
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "model"),
     [
@@ -126,6 +165,7 @@ def test_the_contracts_example_fits_the_model_of_requests(document: dict[str, An
         ("/healthz", "HealthReply"),
         ("/readyz", "ReadyReply"),
         ("/v1/audit/verdicts", "VerdictPage"),
+        ("/v1/groups/metrics?by=step", "GroupMetricsReply"),
     ],
 )
 def test_other_replies_fit_their_models(

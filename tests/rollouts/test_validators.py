@@ -64,6 +64,7 @@ RECORD_MUTATIONS = {
     "components as a number": ("reward_components", lambda value: 1.0),
     "stop reason of an engine": ("stop_reason", lambda value: "max_tokens"),
     "no stop reason": ("stop_reason", lambda value: None),
+    "a list of stop reasons": ("stop_reason", lambda value: [value]),
 }
 
 
@@ -194,6 +195,8 @@ BATCH_MUTATIONS = {
     "rewards per token": ("sequence_rewards", lambda value: value[:, None]),
     "flag of another value": ("terminated", put(2)),
     "flag not known": ("truncated", put(math.nan)),
+    "ids as text in lists": ("response_ids", lambda value: [[str(x) for x in row] for row in value]),
+    "one long text in a list": ("ref_logprobs", lambda value: [["x" * 10**6], *([[""]] * 10**5)]),
     "flags as text": ("truncated", lambda value: ["true"] * len(value)),
     "blank stop reason": ("stop_reason", lambda value: [" ", *value[1:]]),
     "stop reason is no text": ("stop_reason", lambda value: [None, *value[1:]]),
