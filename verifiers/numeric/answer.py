@@ -38,6 +38,7 @@ from verifiers.numeric.parse import (
     read_number,
 )
 from verifiers.numeric.words import (
+    AFTER_TIMES,
     HANGUL_NUMBERS,
     IDEOGRAPH_NUMBERS,
     LETTER_UNITS,
@@ -67,7 +68,7 @@ _OPENER = (
 _CLOSER = rf"(?:{PAD}|[}})$*_`\"]|{BS}right{SP}*+\)|{BS}[)\]])"
 _LABEL = (
     rf"(?:{PAD}|(?!is(?![A-Za-z]))[A-Za-z]++|['(){{}}]|_\{{?[A-Za-z0-9]{{1,3}}\}}?|{FONT}|{BS}{_GREEK}(?![A-Za-z]))*+"
-    rf"(?:=(?!=)|≈|{BS}approx(?![A-Za-z])|(?<=[A-Za-z]{{2}}):|is(?![A-Za-z]))"
+    rf"(?:=(?!=)|≈|{BS}approx(?![A-Za-z])|(?<=[A-Za-z]{{2}}):|is(?![A-Za-z]){SP}*+[:=]?+)"
 )
 
 _POWER = rf"(?:{SP}*+\^(?:\{{-?[0-9]\}}|-?[0-9](?![0-9]))|[²³]|⁻[¹²³])"
@@ -150,20 +151,20 @@ def _is_unit(unit: str, glued: re.Match[str] | None) -> bool:
         return True
     if glued and len(glued[0]) <= 3 and glued[0].lower() not in SHORT_UNITS:
         return False
-    found = _LETTERS.findall(unit)
-    words = [word for word in found if word[0] != "\\"]
+    words = [word for word in _LETTERS.findall(unit) if word[0] != "\\"]
     if not all(map(_measures, words)) or _IDEOGRAPH_NUMBER.search(unit):
         return False
     if not words:
         return True
-    first, last = words[0].lower(), len(words) == 1
-    if first in NO_FIRST_UNIT or (first == "times" and not last):
-        return False
-    return (
-        len(found) == len(words)
-        or first not in NO_OPERATOR_NAME
-        or not any("operatorname" in w for w in found)
-    )
+    first = words[0].lower()
+    if first == "times":
+        return _counts(words)
+    return first not in NO_FIRST_UNIT and not (first in NO_OPERATOR_NAME and "operatorname" in unit)
+
+
+def _counts(words: list[str]) -> bool:
+    """Whether `times` and what follows is a unit as in `3 times a week`, and not the start of a product."""
+    return len(words) == 1 or (words[1] in AFTER_TIMES and len(words) > 2)
 
 
 def _measures(word: str) -> bool:

@@ -166,8 +166,8 @@ _TOKEN = re.compile(
 
 _FOLLOWING = re.compile(
     rf"(?P<glued>[A-Za-z]{{2,3}}(?![A-Za-z]))"
-    rf"|(?:{_BLANK}|[-$*_{{}}])*+(?P<text>{FONT}{_BLANK}*+)?"
-    rf"(?:(?P<word>[{LETTER}]{{2,}}+)|(?(text)[^\s0-9{LETTER}{IDEOGRAPH}}}%.,$€£°]|$^))"
+    rf"|(?:{_BLANK}|[-$*_{{}}])*+(?P<text>{FONT}(?:{_BLANK}|\u200b)*+)?"
+    rf"(?:(?P<word>[{LETTER}]{{2,}}+)|(?(text)(?!\\++[%$])[^\s0-9{LETTER}{IDEOGRAPH}}}%.,$€£°]|$^))"
 )
 """What follows a number in running text: letters that touch it, a word, or a sign in a font command."""
 

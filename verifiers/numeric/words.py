@@ -14,7 +14,7 @@ def _words(text: str) -> frozenset[str]:
 
 _JOINING = _words("""
     or and but to by plus minus than then versus vs xor nor et ou und oder aber mais pero eller och og lub
-    oraz veya или и но а не
+    oraz veya или но не
 """)
 _DOUBTING = _words("""
     not no none never nothing neither cannot ain isn aren wasn doesn don isnt arent cant dont without
@@ -34,11 +34,12 @@ _NUMBERS = _words("""
     семь восемь девять десять ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xvii xviii xix xx xxx
 """)
 _SCALES = _words("""
-    hundred hundreds thousand thousands lakh lakhs lac lacs crore crores myriad myriads grand mn mln mlns
-    mil mill mils bn bln bil tn trn tln mio mrd mrds mia mld bio hundert tausend mille miljoen miljoenen
-    miljard miljoner tusen duizend mila milione milioni miliardo miliardi milion milionów miliard milyon
-    milyar millón millones milhão milhões bilhão bilhões milhar milhares tysiąc tysiące tysięcy juta ribu
-    тыс тысяча тысячи тысяч млн миллион миллиона миллионов млрд миллиард миллиарда миллиардов
+    tens hundred hundreds thousand thousands lakh lakhs lac lacs crore crores myriad myriads grand mn mln
+    mlns mil mill mils bn bln bil tn trn tln mio mrd mrds mia mld bio hundert tausend mille miljoen
+    miljoenen miljard miljoner tusen duizend mila milione milioni miliardo miliardi milion milionów
+    miliard milyon milyar millón millones milhão milhões bilhão bilhões milhar milhares tysiąc tysiące
+    tysięcy juta ribu тыс тысяча тысячи тысяч млн миллион миллиона миллионов млрд миллиард миллиарда
+    миллиардов
 """)
 _PARTS = _words("""
     half halves third thirds fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths
@@ -62,6 +63,8 @@ NO_UNIT = _JOINING | _DOUBTING | _NUMBERS | _SCALES | _PARTS | _OPERATIONS | _FU
 """Words that join, doubt, deny, scale, split or operate on a number, anywhere in what follows it."""
 NO_FIRST_UNIT = _words("squared cubed point over choose")
 """Words that work on a number directly before them, but not on a unit."""
+AFTER_TIMES = _words("a an per as each every more")
+"""What makes a count of `3 times`, where other words make a product."""
 NO_OPERATOR_NAME = _words("min sec deg")
 """Units in words, functions in `\\operatorname`."""
 NO_LABEL = _words("""
@@ -75,8 +78,8 @@ NO_LABEL = _words("""
 
 _SCALE_STEM = re.compile(r"[a-zà-ÿ]*illion(?!aire)[a-zà-ÿ]*|(?:m|tr|quadr)illiard[a-z]*")
 
-_NO_UNIT_STEM = re.compile(rf"{_SCALE_STEM.pattern}|[α-ω]{{2,3}}")
-"""Scales, and products of Greek letters."""
+_NO_UNIT_STEM = re.compile(rf"{_SCALE_STEM.pattern}|[α-ω]{{2,3}}|(?:log|ln|sin|cos|tan)[xyz]")
+"""Scales, products of Greek letters, and functions of a letter."""
 
 _CONTINUING = (_SCALES | _PARTS | _FUNCTIONS) - _words("""
     third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth sixteenth twentieth thirtieth log
@@ -105,7 +108,7 @@ SHORT_UNITS = _words("""
     сек час год дня лет
 """)
 """Words of two or three letters that measure a number they are glued to; other such runs are products."""
-LETTER_UNITS = frozenset("aACdFgGhHJKlLmNsTVWΩ")
+LETTER_UNITS = frozenset("aACdFgGhHJKlLmNpsTVWΩ")
 """Single letters that may stand beside other words in a unit, such as `m/s` and `dollars a day`."""
 
 IDEOGRAPH_NUMBERS = (

@@ -14,12 +14,14 @@ MEASURED = [
     # words set off by a space
     "42 apples", "42 dollars", "42 dollars per day", "42 dollars a day", "42 square meters",
     "42 cubic feet", "42 more apples", "42 people are left", "42 miles per hour", "42 light-years",
-    "42 boys' hats", "42 dozen", "42 quarters", "42 seconds", "42 times", "42 times.", "42 min",
-    "42 mins", "42 sec", "42 degrees Celsius", "42 sq. ft.", "42 in.", "42 points", "42 percent",
-    "42 USD", "42 meters squared", "42 parts", "42 x", "42 m", "42 C", "42 N m", "42 m s^{-1}",
-    "42 cm^2", "42 cm^{-1}", "42 m²", "42 s⁻¹", "42 km / h", "42 m/s", "42 m/s^2", "42 kWh",
-    "42 minutes of walking", "42 ways", "42 billiards", "42 millionaires", "42 medallions", "42 mm",
-    "42 mA", "42 Ω", "42 kΩ", "42 µm", "42 км", "42 штук", "42 años", "42 Stück", "42 élèves",
+    "42 boys' hats", "42 dozen", "42 quarters", "42 seconds", "42 times", "42 times.", "42 p.m.",
+    "42 out of them", r"42 \frac{\text{m}}{\text{s}^2}", r"42 \text{ ft-lb}", "42 times a week",
+    "42 times as many", "42 min", "42 mins", "42 sec", "42 degrees Celsius", "42 sq. ft.", "42 in.",
+    "42 points", "42 percent", "42 USD", "42 meters squared", "42 parts", "42 x", "42 m", "42 C",
+    "42 N m", "42 m s^{-1}", "42 cm^2", "42 cm^{-1}", "42 m²", "42 s⁻¹", "42 km / h", "42 m/s",
+    "42 m/s^2", "42 kWh", "42 minutes of walking", "42 ways", "42 billiards", "42 millionaires",
+    "42 medallions", "42 mm", "42 mA", "42 Ω", "42 kΩ", "42 µm", "42 км", "42 штук", "42 años",
+    "42 Stück", "42 élèves",
     # glued
     "42cm", "42kg", "42km", "42ml", "42ft", "42mm", "42mg", "42hr", "42km/h", "42min", "42lbs", "42%",
     "42USD", "42mph", "42pts", "42km²", "42eggs", "42dollars", "42rd", "42°", "42°C", "42个", "42元",
@@ -53,15 +55,16 @@ NOT_MEASURED = [
     r"42\text{ approx.}", "42 at least", "42 at most", "42 I guess", "42 ish", "42ish",
     "42 apples versus pears", "42 to forty-three", "42 is wrong", "42 isn't it", "42 if lucky",
     "42 unless", "42 apples rather", "42 probably", "42 possibly", "42 wait", "42 hmm", "42 oder mehr",
-    "42 ou plus", "42 или больше", "42或", "42 nicht", "42 apples minus some", "42 times x", "42 plus x",
-    "42 over x", "42 divided by x", "42 below zero", "42 apples except one", "42 nor", "42 about",
-    "42 apples then forty",
+    "42 ou plus", "42 или больше", "42或", "42 nicht", "42 apples minus some", "42 times x", "42 times a",
+    "42 times the rest", "42 plus x", "42 over x", "42 divided by x", "42 below zero",
+    "42 apples except one", "42 nor", "42 about", "42 apples then forty",
     # scales and parts
-    "42 quadrillion", "42 bn", "42 mio", "42 Mrd", "42 mil", "42 tenths", "3 halves", "42 half",
-    "42 million", "42 millions", "42 Millionen", "42 milliard", "42 trillion", "42 thousand",
-    "42 Tausend", "42 hundred", "42 hundredths", "42 thousandths", "42 mln", "42 lakh", "42 lakhs",
-    "42 crore", "42 crores", "42 grand", "42 zillion", "42 billionths", "42 millones", "42 milhões",
-    "42 млн", "42 тысяч", "42 миллионов", "42万", "42亿", "42 億", "42만", "42 억", "42千",
+    "42 quadrillion", "42 bn", "42 mio", "42 Mrd", "42 mil", "42 tenths", "42 tens", "42 logx",
+    r"42 \text{cm} \text{or more}", r"42\text{ MILLION}", "42 cm^22", r"42\text{ }\text{three}",
+    "3 halves", "42 half", "42 million", "42 millions", "42 Millionen", "42 milliard", "42 trillion",
+    "42 thousand", "42 Tausend", "42 hundred", "42 hundredths", "42 thousandths", "42 mln", "42 lakh",
+    "42 lakhs", "42 crore", "42 crores", "42 grand", "42 zillion", "42 billionths", "42 millones",
+    "42 milhões", "42 млн", "42 тысяч", "42 миллионов", "42万", "42亿", "42 億", "42만", "42 억", "42千",
     r"42\text{ million}", r"42\text{ bn}", r"42\text{ Mio.}", "42 thirds", "42 fifths", "42 Drittel",
     "42 viertel", "42 demi", "42 tiers", "42半", "42倍", "42bn", "42tn", "42mn", "42mio", "42mil",
     "42 million dollars", "42 half-hours", "42 dozen million", "42 squared", "42 cubed",
@@ -75,10 +78,11 @@ NOT_MEASURED = [
 """None is the number it begins with."""
 
 NAMED = [
-    "x = 42", "= 42", "Answer: 42", "the answer is 42", r"\text{Total cost} = 42", r"\text{Answer: }42",
-    "f(x) = 42", "x_1 = 42", r"\theta = 42", "The sum of x and y = 42", "area under the curve = 42",
-    "greater number: 42", "the smaller is 42", "least common multiple = 42", "My guess: 42",
-    r"x \approx 42", "more apples: 42", "maximum = 42", "the third side is 42", "x' = 42",
+    "x = 42", "= 42", "Answer: 42", "the answer is 42", "The answer is: 42", r"\text{Total cost} = 42",
+    r"\text{Answer: }42", "f(x) = 42", "x_1 = 42", r"\theta = 42", "The sum of x and y = 42",
+    "area under the curve = 42", "greater number: 42", "the smaller is 42", "least common multiple = 42",
+    "My guess: 42", r"x \approx 42", "more apples: 42", "maximum = 42", "the third side is 42",
+    "x' = 42",
 ]  # fmt: skip
 MISNAMED = [
     "not = 42", "anything but = 42", "less than: 42", "more than is 42", "negative is 42", r"\ne 42",
@@ -122,8 +126,9 @@ def test_labels_that_deny_or_compare_are_refused(text: str) -> None:
 PROSE_READ = [
     "It weighs 42kg", "It takes 42 min", "It is 42km/h now", "He has 42 quarters", "the 42nd",
     "it costs 42USD", "42 third graders came", "It is 42 log cabins", "42mph it is",
-    r"It is 42\text{ cm}", "It is $42$ dollars", "It is **42** apples", "42 or maybe more", "42 mL",
-    "4\ufe0f it is", "It is 42\ufe0f", r"$42 \text{ km/h}$",
+    r"It is 42\text{ cm}", "It is $42$ dollars", "It is **42** apples", "42 or maybe more",
+    "42\\text{\u200b cm}", "42\\text{\u200b}", r"42\text{\%}", "42 mL", "4\ufe0f it is",
+    "It is 42\ufe0f", r"$42 \text{ km/h}$",
 ]  # fmt: skip
 PROSE_REFUSED = [
     "so we get 3xy", "so it is 3ab.", "it is 42 quadrillion", "it is 42 bn", "it is 3 halves",
