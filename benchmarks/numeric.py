@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PEER = ROOT / ".bench" / "venv"
@@ -43,7 +44,16 @@ REPEATED = {
     "lines with digits": "H2\n",
     "fractions": r"\frac{1}{",
     "spaces": " ",
+    "digits and letters": "a1",
+    "zero-width characters": "1\u200b",
+    "escaped braces": r"\boxed{\}",
+    "pairs of braces": "{}",
+    "lone digits": "1 ",
+    "other digits": "\u0664 ",
+    "units": r"\text{a} cm ",
 }
+LARGEST = 4 * 2**20
+"""Bytes of the largest response that the service takes."""
 
 Sample = tuple[str, str, bool]
 """A response, its ground truth and whether a person called it correct."""
@@ -139,7 +149,9 @@ def install_peer() -> None:
 
 
 def growth(judge: Callable[[Sample], bool]) -> dict[str, dict[str, float]]:
-    """Milliseconds for 50,000 to 200,000 repetitions, and the largest ratio of one doubling."""
+    """Milliseconds for 50,000 to 200,000 repetitions and the largest ratio of one doubling; and for 4 MiB of
+    them, alone or as the content of a box, whichever takes longer.
+    """
     rows = {}
     for kind, piece in REPEATED.items():
         times = [
@@ -151,8 +163,16 @@ def growth(judge: Callable[[Sample], bool]) -> dict[str, dict[str, float]]:
             "ms_100k": times[1],
             "ms_200k": times[2],
             "doubling": max(times[1] / times[0], times[2] / times[1]),
+            "ms_4mib": max(
+                min(_cpu_ms(judge, (response, "7", False)) for _ in range(5)) for response in _largest(piece)
+            ),
         }
     return rows
+
+
+def _largest(piece: str) -> list[str]:
+    text = piece * ((LARGEST - 16) // len(piece.encode()))
+    return [text, f"\\boxed{{1 {text}}}", f"\\boxed{{{text}"]
 
 
 def _cpu_ms(judge: Callable[[Sample], bool], sample: Sample) -> float:
@@ -188,7 +208,7 @@ def main() -> None:
     if arguments.install_peer:
         install_peer()
     judge, samples = ours(), load_samples()
-    result = {"machine": machine(), "verdict": [], "growth": growth(judge)}
+    result: dict[str, Any] = {"machine": machine(), "verdict": [], "growth": growth(judge)}
     print(
         f"{'response':>24} {'goldcheck us':>13} {'agree':>6} {'Math-Verify us':>15} {'agree':>6} {'ratio':>7}"
     )
@@ -204,11 +224,12 @@ def main() -> None:
             result["verdict"].append({"response": name, "goldcheck": mine, "math_verify": theirs})
     print(
         f"\n{'repeated':>24} {'50,000 ms':>10} {'100,000 ms':>11} {'200,000 ms':>11} {'largest doubling':>17}"
+        f" {'4 MiB ms':>9}"
     )
     for kind, row in result["growth"].items():
         print(
             f"{kind:>24} {row['ms_50k']:10.3f} {row['ms_100k']:11.3f} {row['ms_200k']:11.3f}"
-            f" {row['doubling']:16.2f}x"
+            f" {row['doubling']:16.2f}x {row['ms_4mib']:9.3f}"
         )
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
