@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
 import pydantic_core
 
@@ -115,7 +115,9 @@ def _member(job: Job, scored: Scored) -> GroupMember:
     from rollouts.reports import GroupMember
 
     verdict = scored.outcome if isinstance(scored.outcome, Verdict) else None
-    program = job.verifier.program(job.task) if isinstance(job.verifier, ProgramVerifier) else None
+    program = (
+        cast(ProgramVerifier, job.verifier).program(job.task) if hasattr(job.verifier, "program") else None
+    )
     return GroupMember(
         reward=scored.reward,
         correct=verdict is not None and verdict.correct,

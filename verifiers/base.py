@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -62,9 +62,8 @@ class PooledVerifier(Contract, Protocol):
 Verifier = InlineVerifier | PooledVerifier
 
 
-@runtime_checkable
 class ProgramVerifier(Protocol):
-    """A verifier whose responses are programs."""
+    """What a verifier whose responses are programs has besides."""
 
     def program(self, task: Task) -> str | None:
         """The Python program of a response, as far as its text tells; None where there is none."""
