@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rollouts.reports import GroupMember, GroupReport
 
 _INLINE_CHARS: Final = 32_768
-"""Comparing texts longer than this, all together, is left to a thread."""
+"""Comparing texts longer than this, all together, is left to a thread; a member counts as `_MEMBER_CHARS`."""
+_MEMBER_CHARS: Final = 256
 
 
 class GroupScored(NamedTuple):
@@ -72,8 +73,8 @@ class GroupScorer:
             if len(scored[number]) < len(group.jobs):
                 continue
             members, scored[number] = sorted(scored[number], key=_place), []
-            report = await _report(group, members)
-            replies.append(GroupScored(number, _encode(members, report)))
+            report, encoded = await _compare(group, members)
+            replies.append(GroupScored(number, encoded))
             if counted and self._journal is not None and group.meta.get("canary") is not True:
                 self._journal.count_group(_cell(group, report), _tokens(group))
             if pace.is_over:
@@ -89,25 +90,26 @@ class GroupScorer:
         return replies
 
 
-async def _report(group: Group, scored: Sequence[Scored]) -> GroupReport:
-    """Compare the members; long texts, and loading NumPy, are kept from the event loop."""
-    is_loaded = "rollouts.reports" in sys.modules
-    if is_loaded and sum(len(job.task.response) for job in group.jobs) <= _INLINE_CHARS:
-        return _compare(group, scored)
-    return await asyncio.to_thread(_compare, group, scored)
+async def _compare(group: Group, scored: Sequence[Scored]) -> tuple[GroupReport, bytes]:
+    """The report and the reply; large groups, and loading NumPy, are kept from the event loop."""
+    size = sum(len(job.task.response) + _MEMBER_CHARS for job in group.jobs)
+    if "rollouts.reports" in sys.modules and size <= _INLINE_CHARS:
+        return _report(group, scored)
+    return await asyncio.to_thread(_report, group, scored)
 
 
-def _compare(group: Group, scored: Sequence[Scored]) -> GroupReport:
+def _report(group: Group, scored: Sequence[Scored]) -> tuple[GroupReport, bytes]:
     from rollouts.reports import group_report
 
     terms = group.terms
-    return group_report(
+    report = group_report(
         [_member(job, one) for job, one in zip(group.jobs, scored, strict=True)],
         method=terms.method,
         baseline=terms.baseline,
         ks=terms.ks,
         eps=terms.eps,
     )
+    return report, _encode(scored, report)
 
 
 def _member(job: Job, scored: Scored) -> GroupMember:

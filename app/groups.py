@@ -76,11 +76,14 @@ class GroupIntake:
         self._check_count(envelope["groups"])
         defaults = _Defaults(envelope.get("defaults") or {}, replaced)
         groups: list[Group] = []
+        pace = Pace()
         for index, raw in enumerate(envelope["groups"]):
             pointer = f"/groups/{index}"
             group = await self._group(document, raw, defaults, pointer, faults)
             if group is not None:
                 groups.append(group)
+            if pace.is_over:
+                await pace.pause()
         faults.raise_if_any()
         return groups
 

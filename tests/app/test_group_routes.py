@@ -206,6 +206,14 @@ def test_distinct_programs(service: str) -> None:
     assert reply["group"]["all"]["distinct_answers"] is None
 
 
+def test_many_members(client: Client) -> None:
+    """A group of thousands: one right among them, in its place."""
+    group = judge(client, ["b"] * 2_999 + ["a"], group={"pass_at_k": [1, 3_000]})
+    assert group["group"]["all"]["pass_at_k"] == {"1": pytest.approx(1 / 3_000), "3000": 1.0}
+    assert [one["reward"] for one in group["results"]].index(1.0) == 2_999
+    assert group["group"]["advantages"][-1] == pytest.approx(math.sqrt(2_999), rel=1e-5)
+
+
 def test_long_texts(client: Client) -> None:
     """Groups whose texts are compared in a thread are compared alike."""
     long = "x" * 200_000
