@@ -1,0 +1,202 @@
+"""Where in a response the answer stands. Every search is one linear pass; nothing is parsed here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from verifiers.math.options import MathOptions, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A stretch of the response that may be the answer. `start` and `end` are code points of the response."""
+
+    text: str
+    source: Source
+    start: int
+    end: int
+    loose: bool = False
+    """Cut out of prose: mere words do not count as an answer here."""
+
+
+_BRACES = re.compile(r"\\+(?:boxed|fbox)\s*\{|\\\\|\\[{}]|[{}]")
+_BETWEEN = re.compile(
+    r"""[\s.]*
+    (?: [,;]\s*(?:and|or)? | (?:[a-z]+\s+|for\s+part\s+\(?[a-z]\)?\s+){0,3}(?:and|or) )
+    (?:\s*[a-zA-Z](?:_\{?\w+\}?)?\s*(?:=|\\in))?\s*""",
+    re.VERBOSE,
+)
+_MARKUP = re.compile(r"\\(?:text|mathrm|textbf)\s*\{([^{}]*)\}|\\q?quad|\\[,;:! ()\[\]]|\$|\*\*")
+_MOST_BETWEEN = 60
+
+_TAGS = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_PHRASE = re.compile(
+    r"(?:final\s+answer|(?:the\s+)?(?:correct\s+)?(?:answer|option|choice))(?:\s+to\s+[^.\n:]{1,60})?"
+    r"(?:\s*\*\*)?\s*(?:is|are|:|=|will\s+be)(?:\s*\*\*)?[\s:]*",
+    re.IGNORECASE,
+)
+_HASH = re.compile(r"####[ \t]*([^\n]+)")
+_BOLD = re.compile(r"\*\*([^*\n]{1,400})\*\*")
+_FORMULA = re.compile(r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|(?<!\\)\$([^$]+?)(?<!\\)\$", re.DOTALL)
+_TURN = re.compile(r"<\|[a-z_]{2,20}\|>")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$|\*)|\n")
+_COPULA = re.compile(r"(?:\b(?:is|are|equals|be|was|were)\b|=|:)[ \t]*")
+_NUMBER = re.compile(
+    r"(?<![\w.,/^_\\-])(?:[-+−]?\s?(?:[$€£]\s?)?)(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"(?:\s?/\s?\d+)?(?:[eE][+-]?\d+)?\s?(?:%|€|\\%|percent\b|°)?"
+)
+_LINE = 400
+"""Characters of a sentence or line that may be an answer."""
+
+
+def candidates(response: str, options: MathOptions) -> Iterator[Candidate]:
+    """The places an answer may stand, best first. The first that can be read is the answer."""
+    start = after_reasoning(response)
+    if options.reasoning != "keep":
+        if start is None or (options.reasoning == "require" and start == 0):
+            return
+        visible = start
+    else:
+        visible = 0
+    allowed = set(options.sources)
+    if "boxed" in allowed and (box := last_boxes(response, visible)) is not None:
+        yield box
+    turn = _TURN.search(response, start or 0)
+    text = _Text(response, start or 0, turn.start() if turn and turn.start() > (start or 0) else len(response))
+    finders = {"tags": text.tags, "phrase": text.phrase, "hash": text.hash, "bold": text.bold, "formula": text.formula}
+    for source, finder in finders.items():
+        if source in allowed:
+            yield from finder()
+    if "text" in allowed:
+        yield from text.whole()
+
+
+def after_reasoning(response: str) -> int | None:
+    """Where the text after the last `</think>` begins: 0 without one; None when a `<think>` stays open."""
+    closed = response.rfind("</think>")
+    start = closed + len("</think>") if closed >= 0 else 0
+    return None if response.find("<think>", start) >= 0 else start
+
+
+def last_boxes(response: str, start: int = 0) -> Candidate | None:
+    """The last complete box, with the boxes before it that belong to the same list."""
+    boxes = complete_boxes(response, start)
+    if not boxes:
+        return None
+    chosen = [boxes[-1]]
+    for box in reversed(boxes[:-1]):
+        between = response[box[2] : chosen[0][0]]
+        if len(between) > _MOST_BETWEEN or not _BETWEEN.fullmatch(_MARKUP.sub(r" \1 ", between).replace("$", " ")):
+            break
+        chosen.insert(0, box)
+    contents = [response[box[1] : box[2] - 1] for box in chosen]
+    if len(set(contents)) == 1:
+        contents, chosen = contents[-1:], chosen[-1:]
+    return Candidate(", ".join(contents), "boxed", chosen[0][1], chosen[-1][2] - 1)
+
+
+def complete_boxes(response: str, start: int = 0) -> list[tuple[int, int, int]]:
+    """(start, start of the content, end) of every closed box that lies in no other closed box."""
+    found: list[tuple[int, int, int]] = []
+    if "boxed" not in response and "fbox" not in response:
+        return found
+    open_braces: list[tuple[bool, int, int]] = []
+    for match in _BRACES.finditer(response, start):
+        token = match[0]
+        if token.endswith("{") and len(token) > 2:
+            open_braces.append((True, match.start(), match.end()))
+        elif token == "{":
+            open_braces.append((False, match.start(), match.end()))
+        elif token == "}" and open_braces:
+            is_box, begin, content = open_braces.pop()
+            if is_box:
+                while found and found[-1][0] > begin:
+                    found.pop()
+                found.append((begin, content, match.end()))
+    return found
+
+
+class _Text:
+    """The part of a response that is not reasoning."""
+
+    def __init__(self, response: str, start: int, end: int) -> None:
+        self.response = response
+        self.start = start
+        self.end = end
+
+    def tags(self) -> Iterator[Candidate]:
+        if "</answer>" not in self.response.lower():
+            return
+        matches = list(_TAGS.finditer(self.response, self.start, self.end))
+        if matches:
+            yield self._candidate(matches[-1].start(1), matches[-1].end(1), "tags")
+
+    def phrase(self) -> Iterator[Candidate]:
+        matches = list(_PHRASE.finditer(self.response, self.start, self.end))
+        if not matches:
+            return
+        begin = matches[-1].end()
+        formula = _FORMULA.match(self.response, begin, self.end)
+        rest = min(self.end, begin + _LINE)
+        stop = self._sentence_end(formula.end() if formula else begin, rest)
+        yield from self._sentence(begin, stop, "phrase", fallback=True)
+        if formula is not None:
+            yield self._candidate(formula.start(), formula.end(), "phrase")
+
+    def hash(self) -> Iterator[Candidate]:
+        if "####" not in self.response:
+            return
+        matches = list(_HASH.finditer(self.response, self.start, self.end))
+        if matches:
+            yield self._candidate(*matches[-1].span(1), "hash")
+
+    def bold(self) -> Iterator[Candidate]:
+        matches = [match for match in _BOLD.finditer(self.response, self.start, self.end) if match[1].strip()[-1:] != ":"]
+        if matches:
+            yield self._candidate(*matches[-1].span(1), "bold", loose=True)
+
+    def formula(self) -> Iterator[Candidate]:
+        if len(self.response) - self.start <= _LINE:  # `$28$ percent`, `$12$ and $13$`
+            yield self._candidate(self.start, self.end, "formula", loose=True)
+        matches = list(_FORMULA.finditer(self.response, self.start, self.end))
+        if matches:
+            yield self._candidate(*matches[-1].span(), "formula")
+
+    def whole(self) -> Iterator[Candidate]:
+        text = self.response[self.start : self.end].rstrip()
+        end = self.start + len(text)
+        if len(text) <= _LINE:
+            yield self._candidate(self.start, end, "text")
+        line = self.response.rfind("\n", self.start, end) + 1
+        line = max(line, self.start, end - _LINE)
+        yield from self._sentence(line, end, "text", fallback=False)
+        begin = max(self.start, end - _LINE)
+        stops = [match.end() for match in _SENTENCE_END.finditer(self.response, begin, end) if match.end() < end]
+        for first, last in zip([begin, *stops][::-1], [*stops, end][::-1], strict=False):
+            yield from self._sentence(first, last, "text", fallback=True)
+
+    def _sentence(self, begin: int, end: int, source: Source, *, fallback: bool) -> Iterator[Candidate]:
+        """A sentence as a whole, what follows its last `is` or `=`, and the last number in it."""
+        end -= len(self.response[begin:end]) - len(self.response[begin:end].rstrip(" .!\n"))
+        if begin >= end:
+            return
+        yield self._candidate(begin, end, source, loose=source == "text")
+        for match in list(_COPULA.finditer(self.response, begin, end))[:-4:-1]:
+            if match.end() < end and match[0].strip() != "=":
+                yield self._candidate(match.end(), end, source, loose=True)
+        if fallback:
+            formulas = list(_FORMULA.finditer(self.response, begin, end))
+            numbers = list(_NUMBER.finditer(self.response, begin, end))
+            if formulas and (not numbers or formulas[-1].end() >= numbers[-1].end()):
+                yield self._candidate(*formulas[-1].span(), source)
+            elif numbers:
+                yield self._candidate(*numbers[-1].span(), source)
+
+    def _sentence_end(self, begin: int, end: int) -> int:
+        match = _SENTENCE_END.search(self.response, begin, end)
+        return match.start() if match else end
+
+    def _candidate(self, start: int, end: int, source: Source, *, loose: bool = False) -> Candidate:
+        return Candidate(self.response[start:end].strip().strip("*").strip(), source, start, end, loose)

@@ -1,0 +1,98 @@
+"""The text of one answer -> its tree. The only way in."""
+
+from __future__ import annotations
+
+import re
+
+from verifiers.math.read import phrases
+from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
+from verifiers.math.read.statements import Statements
+from verifiers.math.read.tokens import MAX_CHARACTERS, tokenize
+from verifiers.math.tree import Choice, Labelled, Node, Number
+
+_CHEMISTRY = re.compile(r"\\ce\s*\{|\\rightleftharpoons|[A-Z][a-z]?\d*\s*\+.*(?:->|\\rightarrow|\\to\b)")
+_PART = re.compile(r"(?:^|(?<=[\s,;.}]))(?:\\text\{)?(?:[Pp]art\s*)?\(?([a-h]|i{1,3}|iv|v|[1-9])\)\}?[:.]?\s*(?=\S)")
+_ENDING = re.compile(r"(?:\s|\\,|\\;|\\!|\\ )+$|(?<![.\\])[.,;:]\s*$|\\\\$")
+_WORDLIKE = re.compile(r"[^\W\d_]{4,}|\s")
+_SPACED_GROUPS = re.compile(r"-?\d{1,3}(?: \d{3})+(?:\.\d+)?")
+_LABEL_ORDER = ("abcdefgh", ["i", "ii", "iii", "iv", "v"], "123456789")
+
+
+def read_answer(text: str, *, grouped: bool = True) -> Node:
+    """The tree of `text`, one answer without the prose around it.
+
+    `grouped`: `1,000` outside brackets is one number (else a list of two).
+    Raises `ReadError`, or its kinds `UnsupportedKind` and `TooLarge`.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise TooLarge(f"longer than {MAX_CHARACTERS} characters")
+    text = _trimmed(text)
+    if not text:
+        raise ReadError("nothing there")
+    bare = phrases.plain(text) if len(text) < 400 else text
+    special = phrases.clock_or_date(bare) or phrases.choice(bare) or phrases.statement(bare)
+    if special is not None:
+        return special
+    if (labelled := _labelled(text, grouped=grouped)) is not None:
+        return labelled
+    if (lettered := phrases.choice_and_content(bare)) is not None:
+        return _lettered(*lettered)
+    if _CHEMISTRY.search(text):
+        raise UnsupportedKind("a chemical equation")
+    if _SPACED_GROUPS.fullmatch(text):
+        text = text.replace(" ", "")
+    try:
+        return Statements(tokenize(text), grouped=grouped).answer()
+    except TooLarge:
+        raise
+    except ReadError as fault:
+        return _in_words(bare, fault)
+
+
+def _trimmed(text: str) -> str:
+    text = text.strip()
+    while (shorter := _ENDING.sub("", text)) != text:
+        text = shorter
+    return text
+
+
+def _in_words(bare: str, fault: ReadError) -> Node:
+    value = phrases.number_word(bare)
+    if value is not None:
+        return Number(value)
+    if isinstance(fault, UnsupportedKind) or not _WORDLIKE.search(bare):
+        raise fault
+    try:
+        return phrases.words(bare)
+    except UnsupportedKind:
+        raise
+    except ReadError:
+        raise fault from None
+
+
+def _lettered(letter: str, content: str) -> Node:
+    try:
+        return Choice(letter, read_answer(content))
+    except ReadError:
+        return Choice(letter)
+
+
+def _labelled(text: str, *, grouped: bool) -> Node | None:
+    """`(a) 3 (b) 5` as parts by name; None when there are not at least two labels in order."""
+    marks = list(_PART.finditer(text))
+    if len(marks) < 2 or marks[0].start() != 0:
+        return None
+    names = [mark[1] for mark in marks]
+    if not any(list(order[: len(names)]) == names for order in _LABEL_ORDER):
+        return None
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    try:
+        parts = [
+            (name, read_answer(re.sub(r"(?:\s*(?:,|;|and|\\text\{\s*and\s*\}|\\quad))+\s*$", "", text[mark.end() : end]), grouped=grouped))
+            for name, mark, end in zip(names, marks, ends, strict=True)
+        ]
+    except TooLarge:
+        raise
+    except ReadError:
+        return None
+    return Labelled(tuple(parts))

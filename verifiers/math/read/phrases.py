@@ -1,0 +1,131 @@
+"""Answers that are no formula: times, dates, choice letters, words, and statements such as `no solution`."""
+
+from __future__ import annotations
+
+import re
+
+from verifiers.math.read.errors import ReadError, UnsupportedKind
+from verifiers.math.tree import Choice, ClockTime, Date, NamedSet, Node, Special, Text
+
+_WRAPPED = re.compile(
+    r"\\(?:text(?:bf|it|rm|sf|tt|normal)?|mbox|hbox|mathrm|mathbf|mathit|mathsf|boldsymbol|operatorname|emph|boxed|bm)\s*"
+    r"\{([^{}]*)\}"
+)
+_SPACING = re.compile(r"\\[,;:! ]|\\q?quad\b|~|[{}$]|\\(?:left|right|displaystyle)\b")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([apAP])?\.?\s?(?:[mM]\.?)?")
+_CLOCK_HOUR = re.compile(r"(\d{1,2})\s*([apAP])\.?\s?[mM]\.?")
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_CHOICE = re.compile(r"(?:(?:option|choice|answer)\s*)?\(?([A-J])\)?[.:)]?", re.IGNORECASE)
+_CHOICE_AND_CONTENT = re.compile(r"(?:\(([A-J])\)|([A-J])[.:)](?=\s|\\|\$|\())\s*(\S.*)", re.DOTALL)
+_WORDS = re.compile(r"[^\W\d_](?:[^\W\d_]|[\s,.'’\-])*")
+
+_SPECIAL = {
+    "empty": "empty set|the empty set|no solution|no solutions|none|no real solution|no real solutions|no such|"
+    "there is no solution|there are no solutions|no solution exists|no answer exists|no integer solutions|nothing|"
+    "has no solution",
+    "does_not_exist": "dne|does not exist|the limit does not exist|doesn't exist|limit does not exist|divergent|diverges",
+    "true": "true|yes",
+    "false": "false|no",
+    "infinitely_many": "infinitely many|infinitely many solutions|infinite number of solutions",
+    "undefined": "undefined|not defined|indeterminate",
+}
+_SPECIAL_BY_WORDS = {words: name for name, row in _SPECIAL.items() for words in row.split("|")}
+_ALL_REALS = frozenset(
+    ("all real numbers", "all reals", "real numbers", "all real numbers x", "the real numbers", "all real")
+)
+MAX_TEXT_WORDS = 12
+
+_ONES = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
+    )
+}
+_TENS = {
+    word: 10 * value
+    for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
+}
+
+
+def plain(text: str) -> str:
+    """`text` without font commands, spacing commands, dollar signs and braces."""
+    while True:
+        shorter = _WRAPPED.sub(r" \1 ", text)
+        if shorter == text:
+            break
+        text = shorter
+    text = _SPACING.sub(" ", text)
+    return " ".join(text.replace("\\(", " ").replace("\\)", " ").split())
+
+
+def clock_or_date(text: str) -> Node | None:
+    """A time of day or an ISO date; None when it is neither.
+
+    `2:30` alone is read as a ratio: a time needs seconds, am or pm, or an hour or minute written with a zero.
+    """
+    if match := _DATE.fullmatch(text):
+        year, month, day = (int(part) for part in match.groups())
+        return Date(year, month, day) if 1 <= month <= 12 and 1 <= day <= 31 else None
+    if match := _CLOCK_HOUR.fullmatch(text):
+        return _time(int(match[1]), 0, 0, match[2])
+    match = _CLOCK.fullmatch(text)
+    if match is None or not (match[3] or match[4] or match[2].startswith("0") or match[1].startswith("0")):
+        return None
+    return _time(int(match[1]), int(match[2]), int(match[3] or 0), match[4])
+
+
+def _time(hour: int, minute: int, second: int, half: str | None) -> Node | None:
+    if hour > 24 or minute > 59 or second > 59 or (half and not 1 <= hour <= 12):
+        return None
+    if half:
+        hour = hour % 12 + (12 if half in "pP" else 0)
+    return ClockTime(hour * 3600 + minute * 60 + second, half is not None)
+
+
+def choice(text: str) -> Choice | None:
+    """A choice letter standing alone; None otherwise."""
+    match = _CHOICE.fullmatch(text)
+    if match is None or (match[1].islower() and len(text) == 1):
+        return None
+    return Choice(match[1].upper())
+
+
+def choice_and_content(text: str) -> tuple[str, str] | None:
+    """`(B) 42` as letter and text."""
+    match = _CHOICE_AND_CONTENT.fullmatch(text)
+    return None if match is None else (match[1] or match[2], match[3])
+
+
+def statement(words: str) -> Node | None:
+    """`no solution`, `yes`, `all real numbers`; None when the words say nothing known."""
+    key = words.lower().rstrip(".!")
+    if key in _ALL_REALS:
+        return NamedSet("R")
+    name = _SPECIAL_BY_WORDS.get(key)
+    return None if name is None else Special(name)  # type: ignore[arg-type]
+
+
+def number_word(words: str) -> int | None:
+    """`forty-two` -> 42, up to `one hundred`; None when it is no number word."""
+    parts = words.lower().replace("-", " ").split()
+    match parts:
+        case [one] if one in _ONES:
+            return _ONES[one]
+        case [ten] if ten in _TENS:
+            return _TENS[ten]
+        case [ten, one] if ten in _TENS and 1 <= _ONES.get(one, 0) <= 9:
+            return _TENS[ten] + _ONES[one]
+        case ["hundred"] | ["one" | "a", "hundred"]:
+            return 100
+    return None
+
+
+def words(text: str) -> Text:
+    """`text` as words; raises `ReadError` when it is none and `UnsupportedKind` when it is prose."""
+    if not _WORDS.fullmatch(text):
+        raise ReadError("neither mathematics nor words")
+    cleaned = " ".join(text.lower().replace(",", " ").rstrip(".").split())
+    if len(cleaned.split()) > MAX_TEXT_WORDS:
+        raise UnsupportedKind("free prose")
+    return Text(cleaned)
