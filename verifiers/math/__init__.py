@@ -1,0 +1,1 @@
+"""Symbolic equivalence of mathematical answers. Start reading at `judge`."""

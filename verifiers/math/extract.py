@@ -7,6 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verifiers.math.options import MathOptions, Source
+from verifiers.math.read.names import (
+    CONDITION_WORDS,
+    CONNECTIVES,
+    CONSTANTS,
+    DOMAIN_WORDS,
+    FILLER_WORDS,
+    FUNCTIONS,
+    GREEK,
+)
+from verifiers.math.read.units import UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +34,7 @@ class Candidate:
 _BRACES = re.compile(r"\\+(?:boxed|fbox)\s*\{|\\\\|\\[{}]|[{}]")
 _BETWEEN = re.compile(
     r"""[\s.]*
-    (?: [,;]\s*(?:and|or)? | (?:[a-z]+\s+|for\s+part\s+\(?[a-z]\)?\s+){0,3}(?:and|or) )
+    (?: [,;]\s*(?:and|or)? | (?=\s*$) | (?:[a-z]+\s+|for\s+part\s+\(?[a-z]\)?\s+){0,3}(?:and|or) )
     (?:\s*[a-zA-Z](?:_\{?\w+\}?)?\s*(?:=|\\in))?\s*""",
     re.VERBOSE,
 )
@@ -39,7 +49,7 @@ _PHRASE = re.compile(
 )
 _HASH = re.compile(r"####[ \t]*([^\n]+)")
 _BOLD = re.compile(r"\*\*([^*\n]{1,400})\*\*")
-_FORMULA = re.compile(r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|(?<!\\)\$([^$]+?)(?<!\\)\$", re.DOTALL)
+_FORMULA = re.compile(r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|(?<!\\)\$((?:[^$\\]|\\.)+)\$", re.DOTALL)
 _TURN = re.compile(r"<\|[a-z_]{2,20}\|>")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$|\*)|\n")
 _COPULA = re.compile(r"(?:\b(?:is|are|equals|be|was|were)\b|=|:)[ \t]*")
@@ -47,6 +57,13 @@ _NUMBER = re.compile(
     r"(?<![\w.,/^_\\-])(?:[-+−]?\s?(?:[$€£]\s?)?)(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:\s?/\s?\d+)?(?:[eE][+-]?\d+)?\s?(?:%|€|\\%|percent\b|°)?"
 )
+_COMMAND = re.compile(r"\\[a-zA-Z]+")
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_KNOWN_WORDS = frozenset(
+    word.lower()
+    for names in (FUNCTIONS, CONSTANTS, GREEK, CONNECTIVES, CONDITION_WORDS, FILLER_WORDS, DOMAIN_WORDS, UNITS)
+    for word in names
+) | {"per", "square", "cubic", "squared", "cubed", "am", "pm", "mod"}
 _LINE = 400
 """Characters of a sentence or line that may be an answer."""
 
@@ -71,6 +88,14 @@ def candidates(response: str, options: MathOptions) -> Iterator[Candidate]:
             yield from finder()
     if "text" in allowed:
         yield from text.whole()
+
+
+def is_prose(text: str) -> bool:
+    """Whether words stand beside a formula or number, as in `the 3rd item`; mere words are no prose."""
+    outside = _COMMAND.sub(" ", _FORMULA.sub(" ", text))
+    if not any(character.isdigit() for character in text) and outside == text:
+        return False
+    return any(word.lower() not in _KNOWN_WORDS for word in _WORD.findall(outside))
 
 
 def after_reasoning(response: str) -> int | None:
@@ -161,14 +186,17 @@ class _Text:
         if len(self.response) - self.start <= _LINE:  # `$28$ percent`, `$12$ and $13$`
             yield self._candidate(self.start, self.end, "formula", loose=True)
         matches = list(_FORMULA.finditer(self.response, self.start, self.end))
-        if matches:
-            yield self._candidate(*matches[-1].span(), "formula")
+        if not matches or len(matches[-1][0].strip("$ ")) == 1:  # a lone letter in a sentence
+            return
+        begin, end = matches[-1].span()
+        if not _NUMBER.search(self.response, end, min(self.end, end + _LINE)):
+            yield self._candidate(begin, end, "formula")
 
     def whole(self) -> Iterator[Candidate]:
         text = self.response[self.start : self.end].rstrip()
         end = self.start + len(text)
         if len(text) <= _LINE:
-            yield self._candidate(self.start, end, "text")
+            yield self._candidate(self.start, end, "text", loose=True)
         line = self.response.rfind("\n", self.start, end) + 1
         line = max(line, self.start, end - _LINE)
         yield from self._sentence(line, end, "text", fallback=False)
@@ -182,7 +210,7 @@ class _Text:
         end -= len(self.response[begin:end]) - len(self.response[begin:end].rstrip(" .!\n"))
         if begin >= end:
             return
-        yield self._candidate(begin, end, source, loose=source == "text")
+        yield self._candidate(begin, end, source, loose=True)
         for match in list(_COPULA.finditer(self.response, begin, end))[:-4:-1]:
             if match.end() < end and match[0].strip() != "=":
                 yield self._candidate(match.end(), end, source, loose=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from verifiers.math.compare import budget
 from verifiers.math.compare.answers import Comparer
 from verifiers.math.compare.enclosure import Evaluator, Unclear
 from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly
@@ -15,7 +16,7 @@ from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.rational import Undefined
 from verifiers.math.compare.values import COARSE, is_complex
 from verifiers.math.describe import describe
-from verifiers.math.extract import Candidate, candidates
+from verifiers.math.extract import Candidate, candidates, is_prose
 from verifiers.math.options import SOURCES, MathOptions
 from verifiers.math.read import phrases
 from verifiers.math.read.answer import read_answer
@@ -23,10 +24,8 @@ from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
 from verifiers.math.tree import (
     EXPRESSIONS,
     Choice,
-    Constant,
     Listing,
     Node,
-    Number,
     Set,
     SetOperation,
     Special,
@@ -34,39 +33,9 @@ from verifiers.math.tree import (
     Tuple,
     children,
     free_symbols,
-    walk,
 )
 from verifiers.types import Outcome as Judgement
 from verifiers.types import Unscorable, Verdict
-
-REASONS = (
-    "equal",
-    "different",
-    "kind_differs",
-    "label_differs",
-    "count_differs",
-    "several_values",
-    "brackets_differ",
-    "unit_mismatch",
-    "unit_missing",
-    "condition_missing",
-    "condition_differs",
-    "undefined_value",
-    "no_answer",
-    "unparsable",
-    "unsupported_kind",
-    "too_costly",
-    "not_comparable",
-)
-FLAGS = (
-    "unproven",
-    "domain_differs",
-    "condition_ignored",
-    "unit_missing",
-    "unit_converted",
-    "unit_ignored",
-    "ratio_as_fraction",
-)
 
 _GROUPED = re.compile(r"\d,\d{3}(?!\d)")
 _ESCAPED_TWICE = re.compile(r"\\\\(?=[a-zA-Z]|[()\[\]{}])")
@@ -150,6 +119,8 @@ def find_answer(
     words: tuple[Candidate, tuple[Node, ...]] | None = None
     for candidate in candidates(response, options):
         try:
+            if candidate.loose and is_prose(candidate.text):
+                continue
             nodes = _readings(candidate.text, options.kind)
         except ReadError as error:
             if candidate.source in {"boxed", "tags"} and not wants_choice:
@@ -179,7 +150,10 @@ def _readings(text: str, kind: str) -> tuple[Node, ...]:
         return (phrases.words(phrases.plain(text)),)
     node = _as_kind(read_answer(text), kind)
     if _GROUPED.search(text) and ",0" not in text.replace(",000", ""):
-        other = _as_kind(read_answer(text, grouped=False), kind)
+        try:
+            other = _as_kind(read_answer(text, grouped=False), kind)
+        except ReadError:
+            return (node,)
         if other != node:
             return (node, other)
     return (node,)
@@ -213,7 +187,7 @@ def _truth(text: str, kind: str) -> Truth:
     if len(text) <= _WHOLE_LENGTH and "boxed" not in text:
         try:
             nodes = _readings(text, kind)
-            return _checked(Truth(nodes, text))
+            return Truth(nodes, text)
         except ReadError as fault:
             first: ReadError | None = fault
     else:
@@ -225,14 +199,7 @@ def _truth(text: str, kind: str) -> Truth:
         raise InvalidGroundTruth(f"the ground truth cannot be read: {fault}") from None
     if found is None:
         raise InvalidGroundTruth(f"the ground truth cannot be read: {first or 'no answer in it'}")
-    return _checked(Truth(found[1], text))
-
-
-def _checked(truth: Truth) -> Truth:
-    node = truth.readings[0]
-    if any(part == Constant("oo") for part in walk(node)) and isinstance(node, Number):
-        raise InvalidGroundTruth("not a number")
-    return truth
+    return Truth(found[1], text)
 
 
 def _policy(options: MathOptions, truth: Node) -> Policy:
@@ -247,8 +214,10 @@ def _policy(options: MathOptions, truth: Node) -> Policy:
     )
 
 
+@lru_cache(maxsize=4096)
 def _compare(truth: Truth, answers: tuple[Node, ...], policy: Policy) -> Outcome | Unscorable:
     """The best outcome over the readings of both sides."""
+    budget.renew()
     outcome: Outcome | None = None
     for expected in truth.readings:
         for answer in answers:
@@ -278,6 +247,7 @@ def _blame(truth: Node, policy: Policy) -> str | None:
 
 
 def _no_value(node: Node, policy: Policy) -> str | None:
+    budget.renew()
     evaluator = Evaluator(complex_values=is_complex(node) or policy.complex_letters, log_base=policy.log_base)
     fault: str | None = "the ground truth has no value at any point"
     for point in points(sorted(free_symbols(node)), dict(policy.assume), complex_letters=policy.complex_letters):

@@ -395,6 +395,14 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
             return node
 
 
+def name_applications(node: Node) -> Node:
+    """`node` with every f(x) of an unknown f as a variable of that name."""
+    if isinstance(node, Apply):
+        arguments = ", ".join(str(name_applications(argument)) for argument in node.arguments)
+        return Symbol(f"{node.name}({arguments})")
+    return rebuild(node, name_applications)
+
+
 def substitute(node: Node, old: Node, new: Node) -> Node:
     """`node` with `new` wherever `old` stands."""
     return new if node == old else rebuild(node, lambda child: substitute(child, old, new))

@@ -174,7 +174,9 @@ class Comparer:
 
     def _assignments(self, truth: Node, response: Node) -> Outcome | None:
         """Several names with their values on at least one side."""
-        truth, response = spread_label(truth), spread_label(response)
+        spread = spread_label(truth), spread_label(response)
+        if spread != (truth, response):
+            return self.compare(*spread)
         left, right = assignments(truth), assignments(response)
         if left and right:
             return compare_assignments(left, right, self.compare)
@@ -183,8 +185,6 @@ class Comparer:
         if right and isinstance(truth, Listing | Tuple):
             values = tuple(part.value for part in right)
             return self.compare(truth, Tuple(values) if isinstance(truth, Tuple) else Listing(values))
-        if isinstance(truth, Listing) and isinstance(response, Listing):
-            return in_any_order(entries(truth), entries(response), self.compare, as_sets=False)
         return None
 
     def _as_values(self, values: list[Node], truth: Node, response: Node) -> Outcome | None:
@@ -195,7 +195,6 @@ class Comparer:
         return in_order(values, response.items, self.compare)
 
     def _named(self, truth: Node, response: Node) -> Outcome | None:
-        truth, response = spread_label(truth), spread_label(response)
         (label, value), (other, other_value) = named(truth), named(response)
         if label is None and other is None:
             unchanged = value is truth and other_value is response
@@ -304,7 +303,8 @@ class Comparer:
             case (Set() | Listing()), (Set() | Listing()):
                 if self.policy.order == "strict" and isinstance(truth, Listing):
                     return in_order(entries(truth), entries(response), self.compare)
-                as_sets = isinstance(truth, Set) or isinstance(response, Set)
+                solutions = all(isinstance(item, Tuple) for item in truth.items)
+                as_sets = solutions or isinstance(truth, Set) or isinstance(response, Set)
                 return in_any_order(entries(truth), entries(response), self.compare, as_sets=as_sets)
             case (Set((only,)), _) if isinstance(response, _VALUES):
                 return self.compare(only, response)

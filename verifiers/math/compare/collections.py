@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from verifiers.math.compare.errors import TooCostly
+from verifiers.math.compare import budget
 from verifiers.math.compare.labels import Named, same_label
 from verifiers.math.compare.policy import Outcome
-from verifiers.math.tree import Listing, Node, PlusMinus, Set, Tuple, rebuild, walk
+from verifiers.math.tree import Listing, Node, Number, PlusMinus, Set, Tuple, rebuild, walk
 from verifiers.math.read.atoms import negated
 
 Compare = Callable[[Node, Node], Outcome]
-
-MAX_COMPARISONS = 4_000
-"""Pairs tried in one unordered comparison."""
 
 DIFFERENT = Outcome(equal=False, route="entries")
 COUNT_DIFFERS = Outcome(equal=False, route="entries", reason="count_differs")
@@ -78,30 +76,62 @@ def in_any_order(truth: list[Node], response: list[Node], compare: Compare, *, a
         truth, response = _distinct(truth, compare), _distinct(response, compare)
     if len(truth) != len(response):
         return COUNT_DIFFERS
+    rational, truth, response = _without_common_rationals(truth, response)
     left, matched = list(response), list[tuple[Node, Node]]()
-    tried = 0
-    for entry in sorted(truth, key=lambda item: item not in response):
-        if entry in left:
-            left.remove(entry)
-            matched.append((entry, entry))
-            continue
+    for entry in truth:
         for position, candidate in enumerate(left):
-            tried += 1
-            if tried > MAX_COMPARISONS:
-                raise TooCostly("too many entries to pair off")
+            budget.spend(20)
             if compare(entry, candidate).equal:
                 matched.append((entry, left.pop(position)))
                 break
         else:
             return DIFFERENT
+    if not matched:
+        return Outcome(equal=True, route="exact" if rational else "identical")
     return all_equal(iter(matched), compare)
+
+
+def _without_common_rationals(truth: list[Node], response: list[Node]) -> tuple[int, list[Node], list[Node]]:
+    """Strike out the rational numbers that both lists hold: how many, and what is left of each."""
+    values = Counter(value for node in response if (value := _rational_key(node)) is not None)
+    struck = Counter[str]()
+    left: list[Node] = []
+    for node in truth:
+        key = _rational_key(node)
+        if key is not None and struck[key] < values[key]:
+            struck[key] += 1
+        else:
+            left.append(node)
+    count = struck.total()
+    rest: list[Node] = []
+    for node in response:
+        key = _rational_key(node)
+        if key is not None and struck[key] > 0:
+            struck[key] -= 1
+        else:
+            rest.append(node)
+    return count, left, rest
+
+
+def _rational_key(node: Node) -> str | None:
+    return f"{node.numerator}/{node.denominator}" if isinstance(node, Number) else None
 
 
 def _distinct(items: list[Node], compare: Compare) -> list[Node]:
     kept: list[Node] = []
+    others: list[Node] = []
+    seen = set[str]()
     for item in dict.fromkeys(items):
-        if len(kept) > 60 or not any(compare(item, other).equal for other in kept):
+        key = _rational_key(item)
+        if key is not None:
+            if key in seen:
+                continue
+            seen.add(key)
+        budget.spend(20 * len(others if key else kept))
+        if not any(compare(item, other).equal for other in (others if key else kept)):
             kept.append(item)
+            if key is None:
+                others.append(item)
     return kept
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpq, fmpz
 
+from verifiers.math.compare import budget
 from verifiers.math.compare.errors import NotComparable, TooCostly
 from verifiers.math.compare.rational import NotRational, Undefined, exact
 from verifiers.math.read.units import resolve
@@ -32,8 +33,6 @@ from verifiers.math.tree import (
 Ball = Any
 """`arb` or `acb`."""
 
-MAX_STEPS = 100_000
-"""Nodes evaluated in one comparison."""
 MAX_TERMS = 2_000
 """Terms of one finite sum or product."""
 MAX_LOG2 = 64
@@ -45,12 +44,12 @@ class Unclear(Exception):  # noqa: N818
 
 
 class Evaluator:
-    """Evaluates trees at points with a fixed budget of steps, shared by all its evaluations."""
+    """Evaluates trees at points."""
 
     def __init__(self, *, complex_values: bool, log_base: str) -> None:
         self.complex_values = complex_values
         self.log_base = log_base
-        self.steps = 0
+        self.step_units = 1
         self.spread = 0
         """Most bits by which the terms of a sum differed in size: what a coarser ball could hide."""
         self.point: dict[str, Ball] = {}
@@ -61,6 +60,7 @@ class Evaluator:
         Raises `Undefined` outside the domain, `Unclear` when that is not certain, `TooCostly`, `NotComparable`.
         """
         ctx.prec = precision
+        self.step_units = 1 + precision // 256
         self.point = {name: self._lift(value) for name, value in point.items()}
         value = self.value(node)
         if not value.is_finite():
@@ -74,9 +74,7 @@ class Evaluator:
 
     def value(self, node: Node) -> Ball:
         """The ball of `node` at the current point."""
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise TooCostly("too many steps of evaluation")
+        budget.spend(self.step_units)
         match node:
             case Number(numerator, denominator):
                 return self._lift(fmpq(numerator, denominator))

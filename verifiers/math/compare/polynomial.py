@@ -12,6 +12,7 @@ from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpz
 
+from verifiers.math.compare import budget
 from verifiers.math.compare.errors import TooCostly
 from verifiers.math.compare.rational import MAX_BITS, NotRational, Undefined, bits, exact
 from verifiers.math.tree import Apply, Call, Constant, Node, Number, Power, Product, Quantity, Quotient, Sum, Symbol, walk
@@ -23,6 +24,8 @@ MAX_GENERATORS = 24
 MAX_TERMS = 4_000
 """Terms that one product or power may have."""
 MAX_DEGREE = 4_000
+MAX_GCD_TERMS = 400
+"""Product of the terms of numerator and denominator up to which a fraction is reduced."""
 
 
 class NotPolynomial(Exception):  # noqa: N818
@@ -145,6 +148,9 @@ class Forms:
         """a in lowest terms, the denominator with leading coefficient 1."""
         if a.denominator.is_constant():
             return Fraction(a.numerator / a.denominator.leading_coefficient(), self.context.constant(1))
+        if len(a.numerator) * len(a.denominator) > MAX_GCD_TERMS:
+            raise NotPolynomial("a fraction of too many terms")
+        budget.spend(10 + len(a.numerator) * len(a.denominator))
         common = a.numerator.gcd(a.denominator)
         top, bottom = a.numerator / common, a.denominator / common
         lead = bottom.leading_coefficient()
@@ -353,6 +359,7 @@ def _coefficient(constant: Polynomial) -> fmpq:
 
 
 def _product(a: Polynomial, b: Polynomial) -> Polynomial:
+    budget.spend(1 + len(a) * len(b) // 20)
     if len(a) * len(b) > MAX_TERMS or _height(a) + _height(b) > MAX_BITS:
         raise NotPolynomial("a product of too many terms")
     return a * b
@@ -361,6 +368,7 @@ def _product(a: Polynomial, b: Polynomial) -> Polynomial:
 def _raised(a: Polynomial, times: int) -> Polynomial:
     if times > 1:
         terms = len(a)
+        budget.spend(terms * times)
         too_many = times > MAX_DEGREE or (terms > 1 and comb(terms + times - 1, times) > MAX_TERMS)
         if too_many or _height(a) * times > MAX_BITS:
             raise NotPolynomial("a power of too many terms")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.read.units import UNITS, Dimensions, resolve
-from verifiers.math.tree import Constant, Counted, Node, Number, Product, Quantity, Symbol, free_symbols
+from verifiers.math.tree import Constant, Counted, Node, Number, Power, Product, Quantity, Symbol, free_symbols
 
 Compare = Callable[[Node, Node], Outcome]
 
@@ -40,8 +40,8 @@ def _as_product(node: Node, other: Node) -> Node:
     """`5 m` read as 5 times m when the other answer speaks of a letter m."""
     if isinstance(node, Quantity) and not isinstance(other, Quantity):
         match node.unit:
-            case ((name, 1),) if len(name) == 1 and name in free_symbols(other):
-                return Product((node.value, Symbol(name)))
+            case ((name, power),) if len(name) == 1 and name in free_symbols(other):
+                return Product((node.value, Power(Symbol(name), Number(power))))
     return node
 
 

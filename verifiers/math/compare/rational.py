@@ -6,6 +6,7 @@ from math import log2
 
 from flint import fmpq, fmpz
 
+from verifiers.math.compare import budget
 from verifiers.math.compare.errors import TooCostly
 from verifiers.math.tree import Call, Node, Number, Power, Product, Quantity, Quotient, Sum
 
@@ -54,7 +55,9 @@ def exact(node: Node) -> fmpq:
 
 
 def _within(a: fmpq, b: fmpq) -> fmpq:
-    if bits(a) + bits(b) > MAX_BITS:
+    size = bits(a) + bits(b)
+    budget.spend(1 + size // 400)
+    if size > MAX_BITS:
         raise TooCostly("a number of too many digits")
     return a
 
@@ -84,8 +87,10 @@ def power(base: fmpq, exponent: fmpq) -> fmpq:
         raise Undefined
     if base in (0, 1, -1):
         return base ** (times % 2 if base == -1 else min(times, 1) if base == 0 else 1) if times else fmpq(1)
-    if abs(times) * bits(base) > MAX_BITS:
+    size = abs(times) * bits(base)
+    if size > MAX_BITS:
         raise TooCostly("a power of too many digits")
+    budget.spend(1 + size // 2_000)
     return base**times
 
 
@@ -138,6 +143,7 @@ def _integer_call(name: str, values: list[fmpq]) -> fmpq:
                 raise Undefined
             if n > MAX_FACTORIAL or int(n) * log2(int(n) + 2) > MAX_BITS:
                 raise TooCostly("a factorial of too many digits")
+            budget.spend(1 + int(n) // 10)
             return fmpq(fmpz.fac_ui(int(n)) if name == "factorial" else _double_factorial(int(n)))
         case "binomial", [n, k]:
             return fmpq(_binomial(n, k))
@@ -167,6 +173,7 @@ def _binomial(n: fmpz, k: fmpz) -> fmpz:
     k = min(k, n - k)
     if k > 5_000 or k * max(1, n.bit_length()) > MAX_BITS:
         raise TooCostly("a binomial coefficient of too many digits")
+    budget.spend(1 + int(k) // 10)
     return fmpz.bin_uiui(int(n), int(k)) if n < 1 << 62 else _falling(n, int(k))
 
 

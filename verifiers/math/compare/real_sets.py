@@ -39,6 +39,7 @@ from verifiers.math.tree import (
     Symbol,
     Tuple,
     free_symbols,
+    name_applications,
 )
 
 MAX_ENDPOINTS = 200
@@ -113,6 +114,7 @@ def _infinite(node: Node) -> bool:
 
 def compare_real_sets(truth: Node, response: Node, policy: Policy) -> Outcome:
     """Whether two sets of reals are equal. Raises `NotASet` when one of them is none."""
+    truth, response = name_applications(truth), name_applications(response)
     names = [variable_of(node) for node in (truth, response)]
     if None not in names and names[0] != names[1]:
         return Outcome(equal=False, route="real_sets", reason="label_differs")

@@ -14,7 +14,7 @@ from verifiers.math.compare.polynomial import Forms, NotPolynomial
 from verifiers.math.compare.rational import NotRational, Undefined, exact
 from verifiers.math.compare.values import AGREEING_POINTS, FINE, is_complex, separated
 from verifiers.math.read.atoms import negated
-from verifiers.math.tree import Congruence, Node, Product, Quotient, Ratio, Relation, Sum, free_symbols
+from verifiers.math.tree import Congruence, Node, Product, Quotient, Ratio, Relation, Sum, free_symbols, name_applications
 
 Compare = Callable[[Node, Node], Outcome]
 
@@ -61,7 +61,9 @@ def _single(truth: Relation, response: Relation, policy: Policy) -> Outcome:
     operator = truth.operators[0]
     if operator != response.operators[0]:
         return _DIFFERENT
-    sign = ratio_sign(_difference(truth), _difference(response), policy)
+    sign = ratio_sign(
+        name_applications(_difference(truth)), name_applications(_difference(response)), policy
+    )
     ordered = operator in {"<", "<="}
     equal = sign > 0 if ordered else sign != 0
     return Outcome(equal=equal, route="relation")

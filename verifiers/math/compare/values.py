@@ -15,12 +15,14 @@ from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.polynomial import Forms, NotPolynomial
 from verifiers.math.compare.rational import NotRational, Undefined, exact
 from verifiers.math.compare.root_bound import NotAlgebraic, RootBound
-from verifiers.math.tree import Constant, Node, Number, Product, Sum, free_symbols, walk
+from verifiers.math.tree import Constant, Node, Number, Product, Sum, free_symbols, name_applications, walk
 
 COARSE, FINE = 64, 400
 """Bits: the first look, and the least precision at which agreement counts (more than 100 digits)."""
 AGREEING_POINTS = 8
 MAX_PRECISION = 20_000
+MAX_ZERO_TERMS = 40
+"""Terms and degree of the divisors whose zeros are compared."""
 
 DOMAIN_DIFFERS = "domain_differs"
 
@@ -29,6 +31,7 @@ def compare_values(truth: Node, response: Node, policy: Policy) -> Outcome:
     """Whether two expressions have the same value wherever both have one. Raises `ComparisonError`."""
     if truth == response:
         return Outcome(equal=True, route="identical")
+    truth, response = name_applications(truth), name_applications(response)
     return (
         _exact(truth, response, policy)
         or _polynomial(truth, response, policy)
@@ -90,9 +93,9 @@ def _zeros(forms: Forms, divisors: list[object]) -> str:
     """The zero set of a product of divisors, as the text of its square-free part."""
     total = forms.context.constant(1)
     for divisor in divisors:
-        total *= divisor
-        if len(total) > 500:
+        if len(total) * len(divisor) > MAX_ZERO_TERMS or sum(divisor.degrees()) > MAX_ZERO_TERMS:
             return "many"
+        total *= divisor
     _, factors = total.factor_squarefree() if not total.is_constant() else (1, [])
     return str(sorted(str(factor / factor.leading_coefficient()) for factor, _ in factors))
 

@@ -8,13 +8,14 @@ from verifiers.math.read import phrases
 from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
 from verifiers.math.read.statements import Statements
 from verifiers.math.read.tokens import MAX_CHARACTERS, tokenize
-from verifiers.math.tree import Choice, Labelled, Node, Number
+from verifiers.math.tree import Choice, Labelled, Node, Number, children
 
 _CHEMISTRY = re.compile(r"\\ce\s*\{|\\rightleftharpoons|[A-Z][a-z]?\d*\s*\+.*(?:->|\\rightarrow|\\to\b)")
 _PART = re.compile(r"(?:^|(?<=[\s,;.}]))(?:\\text\{)?(?:[Pp]art\s*)?\(?([a-h]|i{1,3}|iv|v|[1-9])\)\}?[:.]?\s*(?=\S)")
 _ENDING = re.compile(r"(?:\s|\\,|\\;|\\!|\\ )+$|(?<![.\\])[.,;:]\s*$|\\\\$")
-_WORDLIKE = re.compile(r"[^\W\d_]{4,}|\s")
+_WORDLIKE = re.compile(r"[^\W\d_]{2,}")
 _SPACED_GROUPS = re.compile(r"-?\d{1,3}(?: \d{3})+(?:\.\d+)?")
+MAX_TREE_DEPTH = 120
 _LABEL_ORDER = ("abcdefgh", ["i", "ii", "iii", "iv", "v"], "123456789")
 
 
@@ -42,11 +43,21 @@ def read_answer(text: str, *, grouped: bool = True) -> Node:
     if _SPACED_GROUPS.fullmatch(text):
         text = text.replace(" ", "")
     try:
-        return Statements(tokenize(text), grouped=grouped).answer()
+        return _shallow(Statements(tokenize(text), grouped=grouped).answer())
     except TooLarge:
         raise
     except ReadError as fault:
         return _in_words(bare, fault)
+
+
+def _shallow(node: Node) -> Node:
+    """`node`, unless it is deeper than what the recursive steps behind take: `x!!!!...` nests without brackets."""
+    level: list[Node] = [node]
+    for _ in range(MAX_TREE_DEPTH):
+        level = [child for parent in level for child in children(parent)]
+        if not level:
+            return node
+    raise TooLarge(f"a tree deeper than {MAX_TREE_DEPTH}")
 
 
 def _trimmed(text: str) -> str:

@@ -15,7 +15,7 @@ from verifiers.math.read.names import (
     GREEK_SPELLINGS,
     INVERSES,
 )
-from verifiers.math.tree import Apply, Call, Constant, Node, Number, Power, Product, Quotient, Sum, Symbol
+from verifiers.math.tree import Apply, Call, Constant, Node, Number, Power, Product, Quantity, Quotient, Sum, Symbol
 
 MAX_DIGITS = 4300
 """Digits of one literal; Python reads no longer ones by default."""
@@ -55,6 +55,8 @@ def negated(node: Node) -> Node:
         return Number(-node.numerator, node.denominator, node.places)
     if isinstance(node, Quotient) and isinstance(node.numerator, Number | Product | Quotient):
         return Quotient(negated(node.numerator), node.denominator)
+    if isinstance(node, Quantity):
+        return Quantity(negated(node.value), node.unit)
     if isinstance(node, Product) and isinstance(node.factors[0], Number):
         return Product((negated(node.factors[0]), *node.factors[1:]))
     return Product((Number(-1), *(node.factors if isinstance(node, Product) else (node,))))
@@ -283,6 +285,9 @@ class Atoms(Cursor):
         if name in CONSTANTS or name in GREEK or len(name) == 1:
             return self._symbol_or_apply(name)
         parts = self.letters(name)
+        if token.upright and not name.isupper():
+            self.index -= 1
+            raise self.unexpected("a word")
         if len(parts) > 3 and not any(part in FUNCTIONS for part in parts):
             self.index -= 1
             raise self.unexpected("a word")

@@ -62,7 +62,7 @@ class Brackets(Operators):
 
     def _operator(self) -> Node:
         if self.at("{"):
-            return self.group()
+            return self._braces()
         if self.at("(", "[", "<(", "<", "\\{", "]"):
             return self.bracketed()
         if self.at("|", "||"):
@@ -72,6 +72,16 @@ class Brackets(Operators):
         if self.at(".") and self.ahead().kind == "number" and self.ahead().text.isdigit():
             raise self.unexpected()
         raise self.unexpected()
+
+    def _braces(self) -> Node:
+        """A TeX group, which groups and shows nothing; outside brackets it may hold a whole list."""
+        if self.brackets:
+            return self.group()
+        self.take()
+        with self.nested():
+            node = self.listing()
+        self.expect("}")
+        return node
 
     def bracketed(self) -> Node:
         """A group, tuple, interval or set."""

@@ -39,6 +39,10 @@ class Cursor:
         """A chain of relations; defined by `Statements`."""
         raise NotImplementedError
 
+    def listing(self) -> Node:
+        """Statements side by side; defined by `Statements`."""
+        raise NotImplementedError
+
     def bracketed(self) -> Node:
         """Whatever an opening bracket starts; defined by `Brackets`."""
         raise NotImplementedError

@@ -82,11 +82,11 @@ class Operators(Atoms):
 
     def _operand(self) -> Node:
         """What follows an explicit sign of operation: it may carry a sign of its own."""
-        if self.at("+", "-"):
-            negative = self.take().text == "-"
-            node = self._operand()
-            return negated(node) if negative else node
-        return self.factor()
+        negative = False
+        while sign := self.accept("+", "-"):
+            negative ^= sign == "-"
+        node = self.factor()
+        return negated(node) if negative else node
 
     def _starts_factor(self, left: Node) -> bool:
         token = self.token
@@ -111,17 +111,24 @@ class Operators(Atoms):
         if name in _STOP_WORDS:
             return False
         if name in FUNCTIONS:
-            return not (name in UNITS and _is_numeric(left) and self.ahead().text not in _BRACKETS)
+            return not (name in UNITS and is_numeric(left) and self.ahead().text not in _BRACKETS)
         if name in CONSTANTS or name in GREEK:
             return True
-        numeric = _is_numeric(left)
+        numeric = is_numeric(left)
         if len(name) == 1:
             unit = name in UNIT_LETTERS and (token.upright or (token.space and self._ends_statement()))
-            return not (numeric and unit)
+            return not (numeric and (unit or self._is_square_metres()))
         if token.upright or (name in UNITS and numeric):
             return False
         parts = self.letters(name)
         return len(parts) <= 3 or any(part in FUNCTIONS for part in parts)
+
+    def _is_square_metres(self) -> bool:
+        """`5m^2` and `5m^3` with nothing behind them."""
+        braces = self.ahead(2).text == "{"
+        power = self.ahead(3 if braces else 2)
+        last = self.ahead(5 if braces else 3)
+        return self.token.text == "m" and self.ahead().text == "^" and power.text in {"2", "3"} and last.kind == "stop"
 
     def _ends_statement(self) -> bool:
         following = self.ahead()
@@ -151,7 +158,7 @@ class Operators(Atoms):
             elif self.at("deg"):
                 self.take()
                 node = self._degrees(node)
-            elif self.at(*_CURRENCY, "¢") and _is_numeric(node):
+            elif self.at(*_CURRENCY, "¢") and is_numeric(node):
                 symbol = self.take().text
                 node = Quantity(node, ((_CURRENCY.get(symbol, "US cent"), 1),))
             elif self.at("'") and isinstance(node, Symbol):
@@ -179,7 +186,8 @@ class Operators(Atoms):
             return Symbol(base.name + primes) if isinstance(base, Symbol) else base
         exponent = self.argument(whole=True)
         if self.at("^"):
-            exponent = self._power(exponent)
+            with self.nested():
+                exponent = self._power(exponent)
         elif self.at("!"):
             exponent = self.postfix(exponent)
         return Power(base, exponent)
@@ -218,13 +226,11 @@ class Operators(Atoms):
             opening = self.token.text
             node = self.group() if opening == "{" else self.bracketed()
             return self.postfix(node) if self.at("deg") or (self.at("^") and self.ahead().text == "circ") else node
-        if self.at("-"):
-            self.take()
-            return negated(self.functional())
+        negative = bool(self.accept("-"))
         node = self.factor()
         while self._continues_argument(node):
             node = _times(node, self.factor())
-        return node
+        return negated(node) if negative else node
 
     def _continues_argument(self, left: Node) -> bool:
         token = self.token
@@ -240,17 +246,17 @@ def _times(left: Node, right: Node) -> Node:
     return Product((*factors, right))
 
 
-def _is_numeric(node: Node) -> bool:
+def is_numeric(node: Node) -> bool:
     """Whether a unit may follow: no variable in it."""
     match node:
         case Number():
             return True
         case Sum(parts) | Product(parts) | Call(_, parts):
-            return all(_is_numeric(part) for part in parts)
+            return all(is_numeric(part) for part in parts)
         case Quotient(a, b) | Power(a, b):
-            return _is_numeric(a) and _is_numeric(b)
+            return is_numeric(a) and is_numeric(b)
         case PlusMinus(value):
-            return _is_numeric(value)
+            return is_numeric(value)
         case Symbol() | Quantity():
             return False
         case _:

@@ -6,6 +6,7 @@ from typing import Literal, cast
 
 from verifiers.math.read.brackets import Brackets
 from verifiers.math.read.errors import ReadError
+from verifiers.math.read.operators import is_numeric
 from verifiers.math.read.names import CONDITION_WORDS, CONNECTIVES, DOMAIN_WORDS, FILLER_WORDS
 from verifiers.math.read.units import NOUN_PREFIXES, NOUN_SUFFIXES, UNIT_LETTERS, UNITS
 from verifiers.math.tree import (
@@ -62,7 +63,8 @@ class Statements(Brackets):
         node = sides[0] if not operators else Relation(tuple(sides), tuple(operators))
         if self.at("=>") and not self.brackets:
             self.take()
-            return self.relation()
+            with self.nested():
+                return self.relation()
         return self._modulus(node)
 
     def _relation_sign(self) -> str:
@@ -145,6 +147,8 @@ class Statements(Brackets):
             node = Quantity(node, unit)
         else:
             self.index = start
+        if not unit and not is_numeric(node):
+            return node
         words = self._words()
         return Counted(node, words) if words else node
 

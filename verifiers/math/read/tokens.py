@@ -41,6 +41,9 @@ _SCANNER = re.compile(
     re.VERBOSE,
 )
 
+_TIMES = re.compile(r"(?<=\d) ?[xX] ?(?=10\s?(?:\^|\*\*))|(?<=\d) [xX] (?=\d)")
+"""The letter x as a sign of multiplication: `3 x 10^8`."""
+
 _UPRIGHT = frozenset(
     "text textbf textit textrm textnormal textsf texttt mbox hbox mathrm mathbf mathit mathsf mathtt "
     "operatorname boldsymbol bm pmb rm bf it".split()
@@ -76,7 +79,7 @@ def tokenize(text: str) -> list[Token]:
     """
     if len(text) > MAX_CHARACTERS:
         raise TooLarge(f"longer than {MAX_CHARACTERS} characters")
-    return _Tokenizer(to_ascii(text)).run()
+    return _Tokenizer(_TIMES.sub(r"\\times ", to_ascii(text))).run()
 
 
 class _Tokenizer:
@@ -133,6 +136,9 @@ class _Tokenizer:
             self.pending = "group"
         elif name in _OPERATORS:
             self._emit("operator", _OPERATORS[name])
+        elif name.startswith(("quad", "qquad")):  # a data set's `\\quadx_2`
+            self._emit("operator", "quad")
+            self._word(name.partition("quad")[2])
         else:
             self._emit("command", name)
 
