@@ -23,6 +23,7 @@ from verifiers.math.nursery_protocol import REPLY, REQUEST
 CHUNK = 32
 """Items of one message at most: an upper bound on what one death sends back to the queue."""
 START_TIMEOUT_S = 30.0
+RETRY_START_S = 1.0
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -49,7 +50,10 @@ class _Worker:
 
 @dataclass(eq=False, slots=True)
 class Pool:
-    """A fixed number of workers. `start` before the first `run`, `close` at the end."""
+    """A fixed number of workers. `start` before the first `run`, `close` at the end.
+
+    `_quiet` is set unless an item is being retried alone: then nothing new is taken from the queue.
+    """
 
     size: int = 2
     deadline_s: float = 5.0
@@ -61,6 +65,7 @@ class Pool:
     _process: asyncio.subprocess.Process | None = None
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _quiet: asyncio.Event = field(default_factory=asyncio.Event)
+    _busy: int = 0
     restarts: int = 0
     """Workers replaced since the start."""
 
@@ -110,7 +115,13 @@ class Pool:
         """Try again in a new worker while no other works."""
         async with self._alone:
             self._quiet.clear()
-            worker = await self._new_worker()
+            async with self._wake:
+                await self._wake.wait_for(lambda: self._busy == 0)
+            try:
+                worker = await self._new_worker()
+            except BaseException:
+                self._quiet.set()
+                raise
             try:
                 item = _Item(payload, asyncio.get_running_loop().create_future())
                 await self._chunk(worker, [item])
@@ -118,24 +129,41 @@ class Pool:
             finally:
                 await self._discard(worker)
                 self._quiet.set()
+                async with self._wake:
+                    self._wake.notify_all()
 
     async def _drive(self, worker: _Worker) -> None:
         """Feed one worker for ever, replacing it when it dies."""
         try:
             while True:
-                await self._quiet.wait()
                 chunk = await self._take()
                 alive = await self._chunk(worker, chunk)
+                async with self._wake:
+                    self._busy -= 1
+                    self._wake.notify_all()
                 if not alive:
                     await self._discard(worker)
                     self.restarts += 1
-                    worker = await self._new_worker()
+                    worker = await self._replacement()
         finally:
             worker.writer.close()
 
+    async def _replacement(self) -> _Worker:
+        """A new worker; while none can be had, what waits fails instead of hanging."""
+        while True:
+            try:
+                return await self._new_worker()
+            except (OSError, TimeoutError) as fault:
+                while self._waiting:
+                    item = self._waiting.popleft()
+                    if not item.future.done():
+                        item.future.set_exception(WorkerLost(str(fault)))
+                await asyncio.sleep(RETRY_START_S)
+
     async def _take(self) -> list[_Item]:
         async with self._wake:
-            await self._wake.wait_for(lambda: any(self._waiting))
+            await self._wake.wait_for(lambda: bool(self._waiting) and self._quiet.is_set())
+            self._busy += 1
             share = min(CHUNK, -(-len(self._waiting) // self.size))
             chunk: list[_Item] = []
             while self._waiting and len(chunk) < share:
