@@ -1,10 +1,10 @@
-"""What the audit keeps of a verdict. Plain values only, ready for a database row."""
+"""What the audit keeps of a verdict, and how the log is set up and asked. Plain values only."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 
 class Stratum(NamedTuple):
@@ -45,3 +45,92 @@ class VerdictRecord:
     """`options`, `stop`, `shaping` as sent."""
     reply: Mapping[str, Any] = field(default_factory=dict)
     """The whole reply body."""
+
+
+Durability = Literal["enqueue", "commit"]
+"""When a verdict counts as acknowledged: once it is queued, or once its transaction is on disk."""
+
+FaultKind = Literal["locked", "full", "read_only", "corrupt", "unavailable"]
+"""Why the database takes no writes. `unavailable` is every cause without a word of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    """How verdicts are kept."""
+
+    url: str
+    """SQLAlchemy URL of the database."""
+    sample: float = 0.1
+    """Share of scored verdicts whose payload is stored; unscorable ones always are."""
+    durability: Durability = "enqueue"
+    queue_records: int = 4096
+    """Payloads waiting to be written, at most."""
+    queue_bytes: int = 64 << 20
+    """Their approximate size in memory, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogStatus:
+    """How the log is doing. Degraded: verdicts are still given, but not kept until the fault ends."""
+
+    degraded: bool
+    reason: str
+    """Why, in words for people; empty when all is well."""
+    queue_length: int
+    """Records waiting to be written."""
+    queue_bytes: int
+    """Their approximate size in memory."""
+    shed: int
+    """Payloads dropped by this process because the queue was full; their verdicts are still counted."""
+    failures: int
+    """Transactions of this process that failed; they are tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictFilter:
+    """Which stored verdicts to list; None does not filter. All conditions must hold."""
+
+    verifier: str | None = None
+    version: str | None = None
+    data_source: str | None = None
+    run: str | None = None
+    step_min: int | None = None
+    step_max: int | None = None
+    stratum: str | None = None
+    flag: str | None = None
+    correct: bool | None = None
+    status: str | None = None
+    stop_reason: str | None = None
+    labelled: bool | None = None
+    q: str | None = None
+    """Text that the response, prompt or ground truth contains, upper and lower case alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Stored verdicts, newest first, without their payloads."""
+
+    items: list[dict[str, Any]]
+    next: str | None
+    """Cursor of the page after this one; None at the end. A page of a text search may hold fewer items than
+    asked for, even none, and still have a next one."""
+
+
+class LogObserver(Protocol):
+    """Told what the log does, from the writer's thread and from the event loop; must not block or raise."""
+
+    def recorded(self, stratum: str, outcome: Literal["sampled", "skipped", "shed"], n: int) -> None:
+        """`n` verdicts were counted whose payload was stored, not selected, or dropped."""
+        ...
+
+    def committed(self, duration_s: float, database_bytes: int) -> None:
+        """A transaction is on disk."""
+        ...
+
+    def failed(self, kind: FaultKind) -> None:
+        """A transaction failed and will be tried again."""
+        ...
+
+    def queued(self, length: int) -> None:
+        """The queue has this many records now."""
+        ...

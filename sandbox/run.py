@@ -7,8 +7,9 @@ from typing import Literal
 
 from sandbox.types import Limits, RunStatus
 
-Harness = Literal["script", "calls", "asserts", "candidate"]
-"""Which module of `sandbox.child` runs in the child once all layers are on: `sandbox.child.<harness>.main`."""
+Harness = Literal["script", "calls", "asserts", "candidate", "probe"]
+"""Whose `main` runs in the child once all layers are on: that of `sandbox.child.<harness>`, or, for
+`probe`, of the self-test in `sandbox.zygote.probe`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Child:
 class RunSpec:
     """A run of one child, or of two that are joined by a socket pair (test code and candidate).
 
+    The run is over when the first child has ended; whatever else is alive then is killed.
     zygote: which warm interpreter to fork, `lean` or `sci` (numpy already imported).
     """
 

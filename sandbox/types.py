@@ -120,11 +120,14 @@ class CallResult:
     """False: the value returned is not plain data (set, bytes, object, generator, too large)."""
 
 
+AssertState = Literal["passed", "failed", "error", "asserts_nothing", "unsupported", "invalid_tests"]
+
+
 @dataclass(frozen=True, slots=True)
 class AssertOutcome:
     """What the test code said."""
 
-    state: Literal["passed", "failed", "error", "asserts_nothing", "unsupported", "invalid_tests"]
+    state: AssertState
     message: str = ""
 
 

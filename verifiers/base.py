@@ -47,6 +47,9 @@ class InlineVerifier(Contract, Protocol):
 class PooledVerifier(Contract, Protocol):
     """Judged elsewhere, in the sandbox or in worker processes."""
 
+    self_timed: bool
+    """True: bounds its own time (`code`, by RULES R7). False: the service sets its wall-clock backstop."""
+
     async def judge_async(self, task: Task) -> Outcome:
         """Judge one response; cancelling drops work that has not started."""
         ...

@@ -1,0 +1,50 @@
+# Two commands matter: `make serve` and `make test`. Both set up all they need in .venv.
+PORT ?= 8000
+HOST ?= 127.0.0.1
+WORKERS ?= 1
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed-$(shell pwd | cksum | cut -d' ' -f1)
+
+.PHONY: help install serve test check format test-hostile lint-docker lock clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+install: $(STAMP) ## create .venv and install the locked packages and this project into it
+
+$(STAMP): requirements.lock requirements-dev.lock pyproject.toml scripts/install.sh
+	@scripts/install.sh $(VENV)
+	@touch $@
+
+serve: install ## start the service on $(HOST):$(PORT)
+	@exec $(BIN)/goldcheck serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
+
+test: install ## run the test suite (about five minutes on two cores)
+	$(BIN)/pytest
+
+check: install ## what CI checks besides the tests: lint, format, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: install ## rewrite the sources in the house format
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+test-hostile: install ## thousands of hostile programs mixed with good ones
+	$(BIN)/pytest -m hostile tests
+
+lint-docker: ## lint Dockerfile and docker-compose.yml
+	deploy/lint.sh
+
+lock: ## resolve the locked requirements anew (needs uv)
+	uv pip compile --no-config -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	    --no-emit-find-links --only-binary :all: --emit-build-options --no-header \
+	    --group build pyproject.toml -o requirements.lock
+	uv pip compile --no-config -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	    --no-emit-find-links --only-binary :all: --emit-build-options --no-header \
+	    --group dev -c requirements.lock -o requirements-dev.lock
+
+clean: ## remove the environment and caches (data in .data stays)
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,95 @@
+"""Who may call: keys compared in constant time; no anonymous service on addresses that others can reach."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any, Final
+
+from app.errors import Problem
+from app.settings import Settings
+
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
+
+_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="goldcheck", Basic realm="goldcheck", charset="UTF-8"'}
+
+
+def refusal_to_bind(host: str, settings: Settings) -> str | None:
+    """Why the service must not listen on `host` with these settings, in one line; None if it may."""
+    if settings.api_keys or settings.allow_anonymous or not is_exposed(host):
+        return None
+    return (
+        f"{host} can be reached from outside: set GOLDCHECK_API_KEYS, or GOLDCHECK_ALLOW_ANONYMOUS=1"
+        " if only trusted programs can reach it"
+    )
+
+
+def is_exposed(host: str) -> bool:
+    """Whether a host that a socket listens on or was reached by may be open to other machines."""
+    if host == "localhost":
+        return False
+    try:
+        return not ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:  # a name, which may stand for any address
+        return True
+
+
+class Doorkeeper:
+    """Checks each HTTP request's key."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._keys = [key.get_secret_value().encode() for key in settings.api_keys]
+        self._anyone = settings.allow_anonymous
+
+    def check(self, scope: Mapping[str, Any]) -> None:
+        """Raise Problem 401 without a valid key where keys are set, 403 for anonymous service in the open."""
+        if scope["path"] in OPEN_PATHS:
+            return
+        if self._keys:
+            if not self._is_known(scope["headers"]):
+                raise Problem("unauthorized", headers=_CHALLENGE)
+        elif not self._anyone and _reached_from_outside(scope.get("server")):
+            raise Problem("anonymous_refused", "set GOLDCHECK_API_KEYS or GOLDCHECK_ALLOW_ANONYMOUS=1")
+
+    def _is_known(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        known = False
+        for offered in _offered_keys(headers):
+            for key in self._keys:  # always all of them: the time taken tells nothing
+                known |= hmac.compare_digest(offered, key)
+        return known
+
+
+def _reached_from_outside(server: object) -> bool:
+    """`server`: the local address of the connection; a unix socket or a test transport has no IP address."""
+    if not isinstance(server, tuple | list) or not server:
+        return False
+    try:
+        return not ip_address(str(server[0]).partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _offered_keys(headers: list[tuple[bytes, bytes]]) -> list[bytes]:
+    """Keys of a request: `Authorization: Bearer`, `X-API-Key`, the password of Basic."""
+    offered = []
+    for name, value in headers:
+        if name == b"x-api-key":
+            offered.append(value.strip())
+        elif name == b"authorization":
+            scheme, _, credentials = value.strip().partition(b" ")
+            if scheme.lower() == b"bearer":
+                offered.append(credentials.strip())
+            elif scheme.lower() == b"basic":
+                offered.append(_password(credentials.strip()))
+    return offered
+
+
+def _password(credentials: bytes) -> bytes:
+    try:
+        decoded = base64.b64decode(credentials, validate=True)
+    except binascii.Error:
+        return b""
+    return decoded.partition(b":")[2]

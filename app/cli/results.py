@@ -1,0 +1,83 @@
+"""The file that `goldcheck verify` writes: one reply a line, and a run that ended too early goes on."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections import Counter
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from app.cli.errors import CommandError
+
+
+class Results:
+    """Replies with the number of the line they answer, in `{"line": 7, ...}`. Use with `with`.
+
+    What the file holds already is read first: those lines are `done`. A last line that was not written to its
+    end is cut off. A file that holds anything else is not touched; `CommandError`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.done: set[int] = set()
+        self.outcomes: Counter[tuple[str, str]] = Counter()
+        """How many `accepted | rejected | unscorable`, by reason or failure kind; what was done included."""
+
+    def __enter__(self) -> Results:
+        try:
+            self._file = self._path.open("a+b")
+        except OSError as error:
+            raise CommandError(f"{self._path}: {error.strerror}") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._read()
+        except BlockingIOError:
+            self._file.close()
+            raise CommandError(f"{self._path} is being written by another process") from None
+        except BaseException:
+            self._file.close()
+            raise
+        return self
+
+    def __exit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        whole = 0
+        for number, line in enumerate(self._file, 1):
+            if not line.endswith(b"\n"):
+                break
+            self._count_line(number, line)
+            whole += len(line)
+        self._file.truncate(whole)
+
+    def _count_line(self, number: int, line: bytes) -> None:
+        try:
+            reply = json.loads(line)
+            self.done.add(int(reply["line"]))
+            self.outcomes[outcome(reply)] += 1
+        except (ValueError, KeyError, TypeError):
+            message = f"{self._path}, line {number}: not a result of goldcheck verify; the file is left alone"
+            raise CommandError(message) from None
+
+    def add(self, line: int, reply: dict[str, Any], encoded: bytes) -> None:
+        """Append the reply to line `line`; `encoded` is the same as JSON."""
+        self._file.write(b'{"line":%d,%b\n' % (line, encoded[1:]))
+        self.outcomes[outcome(reply)] += 1
+
+    def flush(self) -> None:
+        """Hand what was added to the operating system."""
+        self._file.flush()
+
+
+def outcome(reply: dict[str, Any]) -> tuple[str, str]:
+    """`accepted`, `rejected` or `unscorable`, and the reason or failure kind."""
+    if reply["status"] == "unscorable":
+        return "unscorable", reply["failure"]["kind"]
+    verdict = reply["verdict"]
+    return ("accepted" if verdict["correct"] else "rejected"), verdict["reason"]

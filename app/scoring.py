@@ -1,0 +1,300 @@
+"""Jobs -> replies: verdict, shaping, audit. The same object scores for the service and the command line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b
+from time import perf_counter
+from typing import Any, Final, NamedTuple, Protocol, cast
+
+import pydantic_core
+import structlog
+
+from app.ids import IdMaker
+from app.intake import Job
+from app.logs import describe_error
+from app.pacing import Pace
+from app.pool import Judged, Pool, Ticket
+from app.shaping import masked, reward_components
+from audit import exact_json
+from audit.types import Stratum, VerdictRecord
+from rollouts.stop import ResolvedStop
+from verifiers.base import InlineVerifier, PooledVerifier, Verifier
+from verifiers.registry import Registry
+from verifiers.types import MISSING, Unscorable, Verdict
+
+_log: Final = structlog.get_logger()
+
+_VERIFIER_FAILED: Final = Unscorable("verifier_error", "the verifier failed; the service's log says how")
+
+
+class Scored(NamedTuple):
+    """One reply, as values and as JSON."""
+
+    index: int
+    reply: dict[str, Any]
+    encoded: bytes
+
+
+class Cell(NamedTuple):
+    """What verdicts have in common when they are counted."""
+
+    stratum: str
+    verifier: str
+    data_source: str
+    result: str
+    """`correct`, `incorrect` or `unscorable`."""
+    reason: str
+    """Reason, or failure kind."""
+    stop_reason: str
+    flags: tuple[str, ...]
+    canary: bool
+
+
+@dataclass(slots=True)
+class Tally:
+    """What some verdicts come to, for counting them in one go."""
+
+    cells: Counter[Cell] = field(default_factory=Counter)
+    durations_s: dict[str, list[float]] = field(default_factory=dict)
+    """Seconds of judging, by verifier."""
+    records: list[VerdictRecord] = field(default_factory=list)
+
+
+class Journal(Protocol):
+    """What scoring asks of the verdict log; see `audit.log.VerdictLog`."""
+
+    def count(self, stratum: Stratum, n: int = 1) -> None: ...
+    def select(self, verdict_id: str, unscorable: bool) -> float | None: ...
+    def store(self, record: VerdictRecord) -> None: ...
+    async def acknowledge(self) -> bool: ...
+
+
+class Scorer:
+    """Scores jobs. `journal`: the verdict log, or None; `observe`: called with every tally, for metrics."""
+
+    def __init__(
+        self, registry: Registry, pool: Pool, journal: Journal | None, observe: Callable[[Tally], None]
+    ) -> None:
+        self._pool = pool
+        self._journal = journal
+        self._observe = observe
+        self._new_id = IdMaker()
+        self._identities = {verifier.name: _identity(verifier) for verifier in registry}
+
+    def identity(self, verifier: str) -> dict[str, str]:
+        """Name, version and environment of a verifier, as they stand in its replies."""
+        return self._identities[verifier]
+
+    async def score(self, jobs: Sequence[Job], *, counted: bool = True) -> AsyncGenerator[list[Scored], None]:
+        """Replies in the order in which they are ready, as many at a time as there are.
+
+        counted: False for a repeat, which is neither counted nor stored again. Closing the iterator gives up
+        what has not started.
+        """
+        accepted = perf_counter()
+        pooled, inline = [], []
+        for index, job in enumerate(jobs):
+            (pooled if is_pooled(job) else inline).append((index, job))
+        tickets: list[Ticket] = []
+        try:
+            ready = await self._submit(pooled, tickets)
+            async for replies in self._score_inline(inline, accepted, counted):
+                yield replies
+            left = len(tickets)
+            while left:
+                done = [await ready.get()]
+                while not ready.empty():
+                    done.append(ready.get_nowait())
+                left -= len(done)
+                tally = Tally()
+                yield await self._keep([self._settle_pooled(*one, tally) for one in done], tally, counted)
+        finally:
+            for ticket in tickets:
+                ticket.give_up()
+
+    async def _submit(
+        self, pooled: Sequence[tuple[int, Job]], tickets: list[Ticket]
+    ) -> asyncio.Queue[tuple[int, Job, Ticket]]:
+        """Hand jobs to the pool; the queue gives each when its result is there."""
+        ready: asyncio.Queue[tuple[int, Job, Ticket]] = asyncio.Queue()
+        pace = Pace()
+        for index, job in pooled:
+            ticket = self._pool.submit(cast(PooledVerifier, job.verifier), job.task)
+            tickets.append(ticket)
+            ticket.when_done(partial(ready.put_nowait, (index, job, ticket)))
+            if pace.is_over:
+                await pace.pause()
+        return ready
+
+    async def _score_inline(
+        self, inline: Sequence[tuple[int, Job]], accepted: float, counted: bool
+    ) -> AsyncGenerator[list[Scored], None]:
+        pace, tally, replies = Pace(), Tally(), []
+        for index, job in inline:
+            began = perf_counter()
+            judge = partial(_judge_inline, job, began - accepted)
+            replies.append(self._settle(index, job, judge, tally))
+            if pace.is_over:
+                yield await self._keep(replies, tally, counted)
+                await pace.pause()
+                tally, replies = Tally(), []
+        if replies:
+            yield await self._keep(replies, tally, counted)
+
+    async def _keep(self, replies: list[Scored], tally: Tally, counted: bool) -> list[Scored]:
+        """Count and store what these verdicts come to, all in one transaction of the log."""
+        if not counted:
+            return replies
+        if self._journal is not None:
+            for cell, n in tally.cells.items():
+                self._journal.count(self._stratum(cell), n)
+            for record in tally.records:
+                self._journal.store(record)
+            await self._journal.acknowledge()
+        self._observe(tally)
+        return replies
+
+    def _stratum(self, cell: Cell) -> Stratum:
+        version = self._identities[cell.verifier]["version"]
+        return Stratum(cell.verifier, version, cell.data_source, cell.stratum)
+
+    def _settle_pooled(self, index: int, job: Job, ticket: Ticket, tally: Tally) -> Scored:
+        return self._settle(index, job, ticket.result, tally)
+
+    def _settle(self, index: int, job: Job, judge: Callable[[], Judged], tally: Tally) -> Scored:
+        """The one boundary: whatever goes wrong on our side makes this item unscorable, and no other."""
+        try:
+            return self._reply(index, job, judge(), tally)
+        except Exception as error:
+            _log.error("verifier failed", verifier=job.verifier.name, **describe_error(error))
+            _log.debug("verifier failed", message=str(error))
+            return self._reply(index, job, Judged(_VERIFIER_FAILED), tally)
+
+    def _reply(self, index: int, job: Job, judged: Judged, tally: Tally) -> Scored:
+        outcome = judged.outcome
+        verifier = job.verifier
+        flags = job.flags
+        if isinstance(outcome, Verdict):
+            flags += outcome.flags
+            result, side = ("correct", "accept") if outcome.correct else ("incorrect", "reject")
+            reason = outcome.reason
+            stratum = f"{side}/{flags[0] if flags else 'plain'}"
+        else:
+            result, reason = "unscorable", outcome.kind
+            stratum = f"unscorable/{reason}"
+        verdict_id = self._new_id()
+        chance = None if self._journal is None else self._journal.select(verdict_id, result == "unscorable")
+        if isinstance(outcome, Verdict):
+            reply = _scored(verdict_id, job, outcome)
+        else:
+            reply = _unscorable(verdict_id, job, outcome)
+        reply["verifier"] = self._identities[verifier.name]
+        reply["audit"] = {"flags": flags, "stratum": stratum, "selected": chance is not None}
+        reply["timing"] = {
+            "queue_ms": round(judged.queue_s * 1e3, 3),
+            "verify_ms": round(judged.verify_s * 1e3, 3),
+        }
+        encoded = pydantic_core.to_json(reply, inf_nan_mode="null")
+        # From here on nothing fails: a verdict is counted once, or the boundary counts another.
+        meta = job.meta
+        source = meta.get("data_source") or ""
+        canary = meta.get("canary") is True
+        tally.cells[
+            Cell(stratum, verifier.name, source, result, reason, job.stop.stop_reason, flags, canary)
+        ] += 1
+        tally.durations_s.setdefault(verifier.name, []).append(judged.verify_s)
+        if chance is not None:
+            key = Stratum(verifier.name, verifier.version, source, stratum)
+            tally.records.append(self._record(job, reply, key, reason, chance))
+        return Scored(index, reply, encoded)
+
+    def _record(
+        self, job: Job, reply: dict[str, Any], stratum: Stratum, reason: str, probability: float
+    ) -> VerdictRecord:
+        verdict = reply["verdict"]
+        truth = job.task.ground_truth
+        return VerdictRecord(
+            id=reply["id"],
+            created_at_ms=self._new_id.milliseconds,
+            stratum=stratum,
+            environment=reply["verifier"]["environment"],
+            status=reply["status"],
+            correct=None if verdict is None else verdict["correct"],
+            reward=reply["reward"],
+            reason=reason,
+            flags=reply["audit"]["flags"],
+            stop_reason=job.stop.stop_reason,
+            truncated=job.stop.truncated,
+            inclusion_probability=probability,
+            meta=job.meta,
+            response=job.task.response,
+            ground_truth=None if truth is MISSING else truth,
+            prompt=job.fields.get("prompt"),
+            request={name: job.fields[name] for name in ("options", "stop", "shaping") if name in job.fields},
+            reply=reply,
+        )
+
+
+def is_pooled(job: Job) -> bool:
+    """Whether a job needs the sandbox or worker processes."""
+    return job.fault is None and not hasattr(job.verifier, "judge")
+
+
+def _judge_inline(job: Job, queue_s: float) -> Judged:
+    if job.fault is not None:
+        return Judged(job.fault, queue_s)
+    began = perf_counter()
+    outcome = cast(InlineVerifier, job.verifier).judge(job.task)
+    return Judged(outcome, queue_s, perf_counter() - began)
+
+
+def _scored(verdict_id: str, job: Job, verdict: Verdict) -> dict[str, Any]:
+    low, high = job.verifier.reward_range
+    if not low <= verdict.score <= high:
+        raise ValueError(f"score {verdict.score} is outside the declared range [{low}, {high}]")
+    components = reward_components(verdict.score, job.shaping, job.stop, job.num_tokens)
+    return {
+        "id": verdict_id,
+        "status": "scored",
+        "reward": sum(components.values()),
+        "reward_components": components,
+        "verdict": {"correct": verdict.correct, "reason": verdict.reason, "detail": verdict.detail},
+        "stop": _stop_part(job.stop),
+        "include_in_loss": not (job.meta.get("canary") or masked(job.shaping, job.stop)),
+        "failure": None,
+    }
+
+
+def _unscorable(verdict_id: str, job: Job, outcome: Unscorable) -> dict[str, Any]:
+    return {
+        "id": verdict_id,
+        "status": "unscorable",
+        "reward": None,
+        "reward_components": None,
+        "verdict": None,
+        "stop": _stop_part(job.stop),
+        "include_in_loss": False,
+        "failure": {"kind": outcome.kind, "message": outcome.message},
+    }
+
+
+def _stop_part(stop: ResolvedStop) -> dict[str, Any]:
+    return {
+        "stop_reason": stop.stop_reason,
+        "raw": stop.raw,
+        "source": stop.source,
+        "terminated": stop.terminated,
+        "truncated": stop.truncated,
+    }
+
+
+def _identity(verifier: Verifier) -> dict[str, str]:
+    """Name, version and a short hash of what else can change a verdict."""
+    text = exact_json.dump([verifier.name, verifier.version, sorted(verifier.environment().items())])
+    environment = blake2b(text, digest_size=8).hexdigest()
+    return {"name": verifier.name, "version": verifier.version, "environment": environment}

@@ -1,0 +1,149 @@
+"""Everything one worker is made of, put together once; started and closed by the application's lifespan."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from app.admission import Admission
+from app.cache import VerdictCache
+from app.claims import Claims
+from app.idempotency import Idempotency
+from app.intake import Intake
+from app.metrics import Metrics
+from app.pool import Pool
+from app.scoring import Scorer, Tally
+from app.settings import Settings
+from audit.log import VerdictLog
+from audit.types import LogConfig
+from verifiers.base import Verifier
+from verifiers.registry import Registry
+
+if TYPE_CHECKING:
+    from sandbox.engine import Sandbox
+
+VERSION: Final = version("goldcheck")
+
+_log: Final = structlog.get_logger()
+
+
+class Service:
+    """One worker: verifiers, sandbox, verdict log, metrics, and what ties them together.
+
+    verifiers: instead of the built-in ones. Made outside an event loop, started and closed inside one.
+    """
+
+    scorer: Scorer
+    idempotency: Idempotency
+
+    def __init__(self, settings: Settings, verifiers: Sequence[Verifier] | None = None) -> None:
+        self.settings = settings
+        self.sandbox: Sandbox | None = None
+        if verifiers is None:
+            self.sandbox, verifiers = built_in(settings)
+        self.registry = Registry(verifiers)
+        self.intake = Intake(settings, self.registry)
+        self.admission = Admission(settings.queue_items, settings.queue_bytes, settings.retry_after_s)
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
+        self.log = VerdictLog(_log_config(settings), observer=self.metrics)
+        width = settings.concurrency or 2 * len(os.sched_getaffinity(0))
+        self._pool = Pool(width, settings.verifier_timeout_s, VerdictCache(settings.cache_bytes))
+
+    async def start(self) -> None:
+        """Warm everything up. A weak host or a broken database does not stop it: `faults` says why."""
+        self.log.start()
+        if self.sandbox is not None:
+            await self.sandbox.start()
+        self.scorer = Scorer(self.registry, self._pool, self.log, self._observe)
+        self.idempotency = Idempotency(
+            self._open_claims(), self.settings.idempotency_window_s, self.settings.idempotency_bytes
+        )
+
+    def refuse_more(self) -> None:
+        """Take nothing more in: the service is shutting down."""
+        self.admission.closing = True
+
+    async def close(self) -> None:
+        """Stop what still runs, write what was counted."""
+        self.refuse_more()
+        await self.idempotency.close()
+        await self._pool.close()
+        if self.sandbox is not None:
+            await self.sandbox.close()
+        await self.log.close()
+
+    def faults(self) -> list[str]:
+        """Why this worker cannot do all that it offers; empty when it can."""
+        if self.admission.closing:
+            return ["the service is shutting down"]
+        if self.sandbox is not None:
+            report = self.sandbox.report()
+            if not report.available:
+                return [f"programs are not run here: {report.reason}"]
+        return []
+
+    def warnings(self) -> list[str]:
+        """What is broken although every verdict is still given."""
+        status = self.log.status()
+        return [f"verdict log: {status.reason}"] if status.degraded else []
+
+    def _observe(self, tally: Tally) -> None:
+        metrics = self.metrics
+        outcomes: Counter[tuple[str, str, str]] = Counter()
+        stop_reasons: Counter[str] = Counter()
+        flags: Counter[tuple[str, str]] = Counter()
+        canary_accepts: Counter[str] = Counter()
+        for cell, n in tally.cells.items():
+            outcomes[cell.verifier, cell.result, cell.reason] += n
+            stop_reasons[cell.stop_reason] += n
+            for flag in cell.flags:
+                flags[cell.verifier, flag] += n
+            if cell.canary and cell.result == "correct":
+                canary_accepts[cell.verifier] += n
+        metrics.count_verdicts(outcomes)
+        metrics.count_stop_reasons(stop_reasons)
+        metrics.count_flags(flags)
+        metrics.count_canary_accepts(canary_accepts)
+        for verifier, durations_s in tally.durations_s.items():
+            metrics.observe_durations(verifier, durations_s)
+
+    def _open_claims(self) -> Claims | None:
+        try:
+            return Claims(self.settings.data_dir / "idempotency.db", self.settings.idempotency_window_s)
+        except sqlite3.Error as error:
+            _log.warning("idempotency keys are not shared between workers", error=str(error))
+            return None
+
+
+def _log_config(settings: Settings) -> LogConfig:
+    return LogConfig(
+        url=settings.database_url or f"sqlite:///{settings.data_dir.absolute() / 'goldcheck.db'}",
+        sample=settings.audit_sample,
+        durability=settings.audit_durability,
+        queue_records=settings.audit_queue_records,
+        queue_bytes=settings.audit_queue_bytes,
+    )
+
+
+def built_in(settings: Settings) -> tuple[Sandbox | None, Sequence[Verifier]]:
+    """The sandbox and the verifiers that goldcheck comes with."""
+    from sandbox.config import SandboxConfig
+    from sandbox.engine import Sandbox
+    from verifiers.code import CodeVerifier
+    from verifiers.numeric import NumericVerifier
+
+    config = SandboxConfig(
+        run_dir=str(settings.data_dir.absolute() / "run"),
+        slots=settings.sandbox_slots,
+        minimum=settings.min_isolation,
+        uids=(settings.sandbox_uid_first, settings.sandbox_uid_count),
+    )
+    sandbox = Sandbox(config)
+    return sandbox, [NumericVerifier(), CodeVerifier(sandbox)]

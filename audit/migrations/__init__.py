@@ -1,0 +1,1 @@
+"""Versions of the schema, run with Alembic when the service starts."""

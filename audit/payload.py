@@ -1,0 +1,145 @@
+"""From a record to the rows that hold it, and back to one JSON document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from backports import zstd
+from pydantic_core import PydanticSerializationError, to_json
+from sqlalchemy import Table
+
+from audit import exact_json, schema
+from audit.types import VerdictRecord
+
+CODEC_ZSTD = 1
+"""`codec` of a body that is one zstd frame of UTF-8 JSON."""
+
+INLINE_BYTES = 1024
+"""A ground truth up to this size stays in its payload: a row of its own would cost more than it saves."""
+
+_INT64_MAX = 2**63 - 1
+_compressor = zstd.ZstdCompressor(level=1)
+
+
+@dataclass(slots=True)
+class Rows:
+    """Rows ready to insert: tuples in the order of each table's columns."""
+
+    verdicts: list[tuple[Any, ...]] = field(default_factory=list)
+    flags: list[tuple[str, str | None]] = field(default_factory=list)
+    payloads: list[tuple[str, int, bytes]] = field(default_factory=list)
+    documents: dict[str, bytes] = field(default_factory=dict)
+    """Body by hash."""
+
+    def by_table(self) -> list[tuple[Table, list[Any]]]:
+        """The rows of each table, documents first: a reader that sees a verdict can see what it refers to."""
+        documents = [(key, CODEC_ZSTD, body) for key, body in self.documents.items()]
+        return [
+            (schema.document, documents),
+            (schema.verdict, self.verdicts),
+            (schema.payload, self.payloads),
+            (schema.verdict_flag, self.flags),
+        ]
+
+
+class Encoder:
+    """Turns records into rows; for one thread, and for one transaction.
+
+    Values shared by several records, as a batch shares its ground truths, are encoded once.
+    """
+
+    def __init__(self) -> None:
+        self.rows = Rows()
+        self._shared: dict[int, tuple[Any, bytes]] = {}
+
+    def add(self, record: VerdictRecord) -> None:
+        """Add the rows of `record`, or nothing and raise `TypeError` if it holds what is not JSON."""
+        ground_truth = self._encode(record.ground_truth)
+        prompt = None if record.prompt is None else self._encode(record.prompt)
+        body = _body(record, ground_truth if len(ground_truth) <= INLINE_BYTES else None)
+        prompt_hash = None if prompt is None else self._document(prompt)
+        ground_truth_hash = self._document(ground_truth) if len(ground_truth) > INLINE_BYTES else None
+        self.rows.verdicts.append((*_verdict_row(record), prompt_hash, ground_truth_hash))
+        self.rows.payloads.append((record.id, CODEC_ZSTD, body))
+        self.rows.flags.extend((record.id, _column(flag)) for flag in dict.fromkeys(record.flags))
+
+    def _encode(self, value: Any) -> bytes:
+        if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > INLINE_BYTES):
+            known = self._shared.get(id(value))
+            if known is None:
+                # The value is kept beside its bytes so that its id() cannot be given to another one.
+                known = self._shared[id(value)] = (value, exact_json.dump(value))
+            return known[1]
+        return exact_json.dump(value)
+
+    def _document(self, text: bytes) -> str:
+        key = blake2b(text, digest_size=16).hexdigest()
+        if key not in self.rows.documents:
+            self.rows.documents[key] = compress(text)
+        return key
+
+
+def compress(text: bytes) -> bytes:
+    """One zstd frame; not for several threads at once."""
+    return _compressor.compress(text, zstd.ZstdCompressor.FLUSH_FRAME)
+
+
+def decompress(body: bytes) -> bytes:
+    """The text that `compress` was given."""
+    return zstd.decompress(body)
+
+
+def _body(record: VerdictRecord, ground_truth: bytes | None) -> bytes:
+    """The compressed payload. `request` and ground truth are exact; the rest is our own or plain text."""
+    request = exact_json.dump(record.request)
+    rest = {"meta": record.meta, "response": record.response, "reply": record.reply}
+    try:
+        tail = to_json(rest)
+    except (PydanticSerializationError, ValueError):
+        # Lone surrogates in labels, or integers beyond Python's printing limit: rare, so the slow way.
+        tail = exact_json.dump(rest)
+    own = b"" if ground_truth is None else b'"ground_truth":' + ground_truth + b","
+    return compress(b"{" + own + b'"request":' + request + b"," + tail[1:])
+
+
+def _verdict_row(record: VerdictRecord) -> tuple[Any, ...]:
+    """The columns of `schema.verdict` up to the hashes, in order."""
+    label = record.meta.get
+    stratum = record.stratum
+    step = label("step")
+    return (
+        record.id,
+        record.created_at_ms,
+        stratum.verifier,
+        stratum.version,
+        record.environment,
+        _column(stratum.data_source),
+        stratum.name,
+        record.status,
+        record.correct,
+        record.reward,
+        record.reason,
+        record.stop_reason,
+        record.truncated,
+        record.inclusion_probability,
+        _column(label("run")),
+        step if isinstance(step, int) and abs(step) <= _INT64_MAX else None,
+        _column(label("split")),
+        _column(label("prompt_id")),
+        _column(label("group_id")),
+        _column(label("rollout_id")),
+        bool(label("canary")),
+        False,
+    )
+
+
+def _column(value: Any) -> str | None:
+    """A text as any database takes it: no lone surrogates, no NUL. The payload keeps the original."""
+    if value is None:
+        return None
+    text = str(value)
+    if not text.isascii():
+        text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text.replace("\0", "\ufffd")

@@ -1,0 +1,134 @@
+"""What waits to be written: a bounded queue from the event loop to the writer's thread."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+
+from audit.exact_json import weight
+from audit.types import Stratum, VerdictRecord
+
+
+@dataclass(slots=True)
+class Unit:
+    """Counts and records that belong together: they are written in one transaction or not at all."""
+
+    counts: dict[Stratum, int] = field(default_factory=dict)
+    shed: dict[Stratum, int] = field(default_factory=dict)
+    """Of those counted: payloads that were selected and dropped."""
+    records: list[VerdictRecord] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    """Approximate bytes of each record."""
+    number: int = 0
+
+    def add(self, record: VerdictRecord) -> None:
+        """Append a record."""
+        self.records.append(record)
+        self.sizes.append(_size(record))
+
+    def drop_last(self) -> None:
+        """Give up the last record's payload; its verdict stays counted."""
+        stratum = self.records.pop().stratum
+        self.sizes.pop()
+        self.shed[stratum] = self.shed.get(stratum, 0) + 1
+
+    def __bool__(self) -> bool:
+        return bool(self.counts or self.records or self.shed)
+
+
+class UnitQueue:
+    """First in, first out, bounded in records and in bytes. What is being written still counts as queued.
+
+    group: how many records, about, are taken at once.
+    """
+
+    def __init__(self, max_records: int, max_bytes: int, group: int) -> None:
+        self._max_records = max_records
+        self._max_bytes = max_bytes
+        self._group = group
+        self._units: deque[Unit] = deque()
+        self._waiting = 0
+        self._changed = threading.Condition()
+        self._closing = False
+        self.records = 0
+        self.bytes = 0
+        self.last_number = 0
+        """Number of the unit put last."""
+
+    def fits(self, unit: Unit) -> bool:
+        """Whether the whole unit has room now."""
+        return (
+            self.records + len(unit.records) <= self._max_records
+            and self.bytes + sum(unit.sizes) <= self._max_bytes
+        )
+
+    def put(self, unit: Unit) -> int:
+        """Append, dropping the last payloads if there is no room for all; returns how many were dropped."""
+        with self._changed:
+            before = self._waiting if self._units else None
+            dropped = 0
+            size = sum(unit.sizes)
+            while unit.records and (
+                self.records + len(unit.records) > self._max_records or self.bytes + size > self._max_bytes
+            ):
+                size -= unit.sizes[-1]
+                unit.drop_last()
+                dropped += 1
+            self.records += len(unit.records)
+            self.bytes += size
+            self.last_number = unit.number
+            self._units.append(unit)
+            self._waiting += len(unit.records)
+            if before is None or before < self._group <= self._waiting:
+                # Only when it matters: each wake-up of the writer takes the interpreter from the event loop.
+                self._changed.notify()
+        return dropped
+
+    def take(self, linger_s: float) -> list[Unit]:
+        """Wait for something, then up to `linger_s` for more; units of about `group` records together.
+
+        Empty only when the queue is closing and has been emptied.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._units or self._closing)
+            if linger_s:
+                self._changed.wait_for(
+                    lambda: self._waiting >= self._group or self._closing, timeout=linger_s
+                )
+            taken: list[Unit] = []
+            found = 0
+            while self._units and found < self._group:
+                unit = self._units.popleft()
+                found += len(unit.records)
+                taken.append(unit)
+            self._waiting -= found
+            return taken
+
+    def release(self, units: list[Unit]) -> None:
+        """What was taken has been written or given up: its room is free."""
+        with self._changed:
+            self.records -= sum(len(unit.records) for unit in units)
+            self.bytes -= sum(sum(unit.sizes) for unit in units)
+
+    def close(self) -> None:
+        """Let `take` end once all has been taken."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+
+
+def _size(record: VerdictRecord) -> int:
+    """Roughly how many bytes `record` keeps in memory: what can be large is weighed, the rest is small."""
+    size = 4096 + len(record.response)
+    for value in (record.ground_truth, record.prompt, record.meta.get("tags")):
+        if isinstance(value, str):
+            size += len(value)
+        elif value is not None:
+            size += weight(value)
+    judged = record.reply.get("verdict")
+    if judged:
+        for value in judged["detail"].values():
+            if isinstance(value, list | dict):
+                size += weight(value)
+    return size

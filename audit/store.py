@@ -1,0 +1,158 @@
+"""Writing: one open connection, one transaction per batch. For one thread."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlalchemy import Connection, Dialect, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from audit import schema
+from audit.database import prepare, sqlite_path, writing_engine
+from audit.payload import Rows
+from audit.types import Durability, Stratum
+
+WINDOW_S = 3600
+"""Counts are kept per window of this length, aligned to the epoch."""
+
+
+@dataclass(slots=True)
+class Count:
+    """What happened in one stratum."""
+
+    verdicts: int = 0
+    stored: int = 0
+    shed: int = 0
+
+
+@dataclass(slots=True)
+class Transaction:
+    """What is written together. Repeating one with the same `sequence` changes nothing."""
+
+    sequence: int
+    window_start_s: int
+    counts: dict[Stratum, Count] = field(default_factory=dict)
+    rows: Rows = field(default_factory=Rows)
+
+    def drop_rows(self) -> None:
+        """Give up the payloads and keep the counts."""
+        self.rows = Rows()
+        for count in self.counts.values():
+            count.shed += count.stored
+            count.stored = 0
+
+
+class Store:
+    """The database as the writer sees it. Every method raises the driver's errors, wrapped by SQLAlchemy."""
+
+    def __init__(self, url: str, durability: Durability) -> None:
+        self._engine = writing_engine(url, durability)
+        self._path = sqlite_path(url)
+        self._writer_id = uuid.uuid4().hex
+        self._started_at_ms = time.time_ns() // 1_000_000
+        self._sql = Statements(self._engine.dialect)
+        self._connection: Connection | None = None
+        self._file: tuple[int, int] | None = None
+
+    def open(self) -> None:
+        """Connect, migrate, and prove that the database can be written."""
+        self.close()
+        prepare(self._engine)
+        self._connection = self._engine.connect()
+        self._file = _identity(self._path)
+        with self._connection.begin():
+            values = (self._writer_id, self._started_at_ms, None, 0)
+            self._connection.exec_driver_sql(self._sql.insert[schema.writer], values)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a connection, and the file behind it is still the one at the path."""
+        return self._connection is not None and self._file == _identity(self._path)
+
+    def write(self, transaction: Transaction) -> None:
+        """Commit `transaction` whole, unless this writer has committed it already."""
+        connection = self._connected()
+        with connection.begin():
+            if not self._advance(connection, transaction.sequence):
+                return
+            self._write_counts(connection, transaction)
+            self._write_rows(connection, transaction.rows)
+
+    def _advance(self, connection: Connection, sequence: int) -> bool:
+        """Claim `sequence`; False if it is claimed already, by a commit whose end was not seen."""
+        mine = schema.writer.c.id == self._writer_id
+        result = connection.execute(
+            update(schema.writer).where(mine, schema.writer.c.sequence < sequence).values(sequence=sequence)
+        )
+        return result.rowcount == 1
+
+    def _write_counts(self, connection: Connection, transaction: Transaction) -> None:
+        rows = [
+            (*stratum, transaction.window_start_s, count.verdicts, count.stored, count.shed)
+            # In one order everywhere, so that two writers never wait for each other's rows.
+            for stratum, count in sorted(transaction.counts.items())
+        ]
+        if rows:
+            connection.exec_driver_sql(self._sql.add_counts, rows)
+
+    def _write_rows(self, connection: Connection, rows: Rows) -> None:
+        for table, values in rows.by_table():
+            if values:
+                connection.exec_driver_sql(self._sql.insert[table], values)
+
+    def mark_closed(self) -> None:
+        """Note that this writer ended by itself, with nothing left to write."""
+        connection = self._connected()
+        with connection.begin():
+            connection.execute(
+                update(schema.writer)
+                .where(schema.writer.c.id == self._writer_id)
+                .values(closed_at_ms=time.time_ns() // 1_000_000)
+            )
+
+    def close(self) -> None:
+        """Drop the connection, if there is one."""
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            connection.close()
+
+    def size_bytes(self) -> int:
+        """Size of the database file; 0 where there is none."""
+        return self._path.stat().st_size if self._path is not None and self._path.exists() else 0
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            raise RuntimeError("the store is not open")
+        return self._connection
+
+
+class Statements:
+    """SQL for one dialect, compiled once and given tuples: half the cost of a row given as a dictionary."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        insert = sqlite.insert if dialect.name == "sqlite" else postgresql.insert
+        self.insert = {
+            table: str(insert(table).on_conflict_do_nothing().compile(dialect=dialect))
+            for table in (schema.document, schema.verdict, schema.payload, schema.verdict_flag, schema.writer)
+        }
+        counted = schema.stratum_count.c
+        add = insert(schema.stratum_count)
+        add = add.on_conflict_do_update(
+            index_elements=list(schema.stratum_count.primary_key),
+            set_={name: counted[name] + add.excluded[name] for name in ("verdicts", "stored", "shed")},
+        )
+        self.add_counts = str(add.compile(dialect=dialect))
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """Which file is at `path`."""
+    if path is None:
+        return None
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return (found.st_dev, found.st_ino)

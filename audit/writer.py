@@ -1,0 +1,167 @@
+"""The writer's thread: commits what is queued, in groups, and outlives database faults."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, ProgrammingError
+
+from audit.database import DATABASE_ERRORS, fault
+from audit.payload import Encoder
+from audit.queue import Unit, UnitQueue
+from audit.store import WINDOW_S, Count, Store, Transaction
+from audit.types import FaultKind, LogObserver, Stratum
+
+GROUP = 256
+"""Records per transaction, about; more only when they came as one unit."""
+
+LINGER_S = 0.02
+"""With durability `enqueue`, how long a transaction waits for company: part of the loss window."""
+
+RETRY_S = 0.25
+"""Pause before a failed transaction is tried again."""
+
+_log = logging.getLogger("goldcheck.audit")
+
+Settled = Callable[[int, bool], None]
+"""Told the number of the last unit of a transaction and whether it is on disk; called from the thread."""
+
+
+class Writer:
+    """Writes until `close`. A database fault is remembered in `fault` and ends with the next commit."""
+
+    def __init__(
+        self,
+        store: Store,
+        queue: UnitQueue,
+        linger_s: float,
+        observer: LogObserver | None,
+        settled: Settled,
+    ) -> None:
+        self._store = store
+        self._queue = queue
+        self._linger_s = linger_s
+        self._observer = observer
+        self._settled = settled
+        self._sequence = 0
+        self._give_up_at = float("inf")
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="verdict-log", daemon=True)
+        self.fault: tuple[FaultKind, str] | None = None
+        self.opened = False
+        self.failures = 0
+
+    def start(self) -> None:
+        """Begin; the database is opened in the thread."""
+        self._thread.start()
+
+    def close(self, deadline_s: float) -> bool:
+        """Write what is queued and end, within `deadline_s`; False if something had to be left unwritten."""
+        self._give_up_at = time.monotonic() + deadline_s
+        self._queue.close()
+        self._wake.set()
+        self._thread.join(deadline_s)
+        return not self._thread.is_alive() and self._queue.records == 0
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        finally:
+            # Also reached by an error that nobody foresaw, which must not go unnoticed.
+            self.fault = ("unavailable", "the writer has ended")
+
+    def _work(self) -> None:
+        self._persist(self._open)
+        while units := self._queue.take(self._linger_s):
+            transaction = self._encode(units)
+            written = self._persist(lambda transaction=transaction: self._commit(transaction))  # type: ignore[misc]
+            if not written:
+                break
+            self._queue.release(units)
+            self._tell(transaction)
+            self._settled(units[-1].number, True)
+        else:
+            self._persist(self._store.mark_closed)
+        self._store.close()
+
+    def _open(self) -> None:
+        self._store.open()
+        self.opened = True
+
+    def _commit(self, transaction: Transaction) -> None:
+        if not self._store.is_open:
+            self._open()
+        began = time.perf_counter()
+        try:
+            self._store.write(transaction)
+        except (DataError, IntegrityError, InterfaceError, ProgrammingError, OverflowError, UnicodeError):
+            # Not the database's fault but a record's: it must not stop all that come after it.
+            _log.exception("records that the database refuses are dropped; their verdicts stay counted")
+            transaction.drop_rows()
+            self._store.write(transaction)
+        if self._observer is not None:
+            self._observer.committed(time.perf_counter() - began, self._store.size_bytes())
+
+    def _persist(self, act: Callable[[], None]) -> bool:
+        """Do `act` until it succeeds or the deadline of `close` has passed; says whether it succeeded."""
+        while True:
+            try:
+                act()
+            except DATABASE_ERRORS as error:
+                self._note_fault(error)
+            else:
+                if self.fault is not None:
+                    _log.warning("the verdict log writes again")
+                    self.fault = None
+                return True
+            if time.monotonic() >= self._give_up_at:
+                return False
+            self._wake.wait(RETRY_S)
+
+    def _note_fault(self, error: Exception) -> None:
+        kind, message = fault(error)
+        if self.fault is None:
+            _log.error("the verdict log cannot write: %s: %s", kind, message)
+        self.fault = (kind, f"{kind}: {message}")
+        self.failures += 1
+        self._store.close()
+        if self._observer is not None:
+            self._observer.failed(kind)
+        self._settled(self._queue.last_number, False)
+
+    def _encode(self, units: list[Unit]) -> Transaction:
+        self._sequence += 1
+        now_s = int(time.time())
+        transaction = Transaction(self._sequence, now_s - now_s % WINDOW_S)
+        encoder = Encoder()
+        for unit in units:
+            for stratum, n in unit.counts.items():
+                _of(transaction, stratum).verdicts += n
+            for stratum, n in unit.shed.items():
+                _of(transaction, stratum).shed += n
+            for record in unit.records:
+                try:
+                    encoder.add(record)
+                except (TypeError, ValueError, RecursionError):
+                    _log.exception("verdict %s cannot be stored", record.id)
+                    _of(transaction, record.stratum).shed += 1
+                else:
+                    _of(transaction, record.stratum).stored += 1
+        transaction.rows = encoder.rows
+        return transaction
+
+    def _tell(self, transaction: Transaction) -> None:
+        if self._observer is None:
+            return
+        for stratum, count in transaction.counts.items():
+            self._observer.recorded(stratum.name, "sampled", count.stored)
+            self._observer.recorded(stratum.name, "shed", count.shed)
+            self._observer.recorded(stratum.name, "skipped", count.verdicts - count.stored - count.shed)
+        self._observer.queued(self._queue.records)
+
+
+def _of(transaction: Transaction, stratum: Stratum) -> Count:
+    return transaction.counts.setdefault(stratum, Count())

@@ -1,0 +1,51 @@
+"""Small JSON messages with descriptors over a unix socket of type SEQPACKET."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+_LARGEST = 64 << 10
+_MOST_FDS = 8
+_CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
+
+Message = dict[str, Any]
+
+
+def pair() -> tuple[socket.socket, socket.socket]:
+    """Two joined sockets; the first learns the sender's pid with each message (`receive_with_pid`)."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    return ours, theirs
+
+
+def send(sock: socket.socket, message: Message, fds: Sequence[int] = ()) -> None:
+    """Send one message; raises `OSError` when the other side is gone."""
+    socket.send_fds(sock, [json.dumps(message).encode()], list(fds))
+
+
+def receive(sock: socket.socket) -> tuple[Message, list[int]] | None:
+    """The next message and its descriptors; None at the end."""
+    try:
+        data, fds, _, _ = socket.recv_fds(sock, _LARGEST, _MOST_FDS, socket.MSG_CMSG_CLOEXEC)
+    except ConnectionResetError:  # the other side went with messages unread
+        return None
+    return (json.loads(data), fds) if data else None
+
+
+def receive_with_pid(sock: socket.socket) -> tuple[Message, int] | None:
+    """The next message and the pid of its sender as seen from here, vouched for by the kernel.
+
+    Raises `BlockingIOError` when there is none yet; None at the end.
+    """
+    data, ancillary, _, _ = sock.recvmsg(_LARGEST, socket.CMSG_SPACE(_CREDENTIALS.size), socket.MSG_DONTWAIT)
+    if not data:
+        return None
+    pid = 0
+    for level, kind, payload in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
+            pid = _CREDENTIALS.unpack(payload)[0]
+    return json.loads(data), pid

@@ -1,0 +1,236 @@
+"""The sandbox as the service uses it: an object on the event loop, a supervisor process behind it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from sandbox.config import Interpreter, SandboxConfig, installed
+from sandbox.connection import Connection, SupervisorLost
+from sandbox.errors import SandboxUnavailable
+from sandbox.languages import python
+from sandbox.run import Child, ChildResult, RunResult, RunSpec
+from sandbox.types import CaseResult, Guarantee, Limits, RunStatus, SandboxReport, Submission
+
+_PACKAGE_ROOT = str(Path(__file__).resolve().parent.parent)
+_START_S = 60.0
+_LEVELS = ("none", "base", "strong", "full")
+_SCIENTIFIC = ("numpy",)
+"""Already imported in the `sci` zygote."""
+_CONTROL = RunSpec(children=(Child("probe", b"{}"),), limits=Limits(cpu_time_s=10, wall_time_s=30))
+"""A program that always ends well on a sound host."""
+
+
+class Sandbox:
+    """Runs programs. One per worker of the service; `start` before use, `close` at the end."""
+
+    def __init__(self, config: SandboxConfig) -> None:
+        self._config = config
+        self._interpreter = Interpreter.of_this_process()
+        self._versions, self._packages = installed(config.packages)
+        self._connection: Connection | None = None
+        self._ready: dict[str, Any] = {"level": "none", "reason": "not started"}
+        self._starting = asyncio.Lock()
+        self._closed = False
+        # Beyond this the supervisor would only hold their bytes; first come, first served from here on.
+        self._admitted = asyncio.Semaphore(2 * config.slot_count)
+
+    async def start(self) -> None:
+        """Start the supervisor and find out what this host enforces; a weak host is no error: see
+        `report`."""
+        async with self._starting:
+            if self._connection is not None and not self._connection.lost:
+                return
+            if self._connection is not None:
+                await self._connection.close()
+            self._connection = Connection(self._interpreter.executable, _PACKAGE_ROOT)
+            try:
+                self._ready = await asyncio.wait_for(self._connection.start(self._configuration()), _START_S)
+            except (SupervisorLost, TimeoutError) as error:
+                self._ready = {
+                    "level": "none",
+                    "reason": f"the supervisor did not start: {error or 'too slow'}",
+                }
+
+    async def close(self) -> None:
+        """Kill what runs and end every process of the sandbox."""
+        self._closed = True
+        if self._connection is not None:
+            await self._connection.close()
+
+    @property
+    def supervisor_pid(self) -> int | None:
+        """Of the running supervisor, for metrics and tests."""
+        return self._connection.pid if self._connection is not None else None
+
+    def report(self) -> SandboxReport:
+        """What is enforced here, how strongly, and whether programs are run at all."""
+        ready, config = self._ready, self._config
+        reason = self._refusal()
+        return SandboxReport(
+            level=ready["level"],
+            available=not reason,
+            reason=reason,
+            guarantees={name: Guarantee(**answer) for name, answer in ready.get("guarantees", {}).items()},
+            languages={"python": ready["python"]} if "python" in ready else {},
+            packages=self._versions,
+            environment=ready.get("environment", {}),
+            default_limits=config.default_limits,
+            maximum_limits=config.maximum_limits,
+            slots=config.slot_count,
+        )
+
+    async def run_one(self, spec: RunSpec) -> RunResult:
+        """One sandboxed run.
+
+        Raises `SandboxUnavailable` when the host is too weak, or when the run was lost twice and a control
+        program was lost too. Lost twice while the control program is fine: the run's own doing, status
+        `violation`.
+        """
+        spec = replace(spec, limits=self._bounded(spec.limits))
+        result = await self._attempt(spec, alone=False)
+        if result is None:
+            result = await self._attempt(spec, alone=True)
+            if result is None:
+                return await self._blame(spec)
+        elif result.status is RunStatus.STARVED:
+            again = await self._attempt(spec, alone=True)
+            result = again if again is not None else result
+        else:
+            return result
+        return replace(result, reran=True)
+
+    async def run(self, submission: Submission) -> AsyncIterator[CaseResult]:
+        """Run the cases; results come in order. Closing the iterator kills what runs.
+
+        As many cases run at once as there are slots. `total_time_s` is summed in the order of the cases, so
+        that the outcome does not depend on how many ran at once.
+        """
+        specs = [python.to_run(submission.program, case, submission.limits) for case in submission.cases]
+        ahead = 1 if submission.stop_early else self._config.slot_count
+        tasks: list[asyncio.Task[RunResult]] = []
+        spent, over = 0.0, False
+        try:
+            for index, case in enumerate(submission.cases):
+                if over:
+                    yield CaseResult(index, RunStatus.NOT_RUN)
+                    continue
+                wanted = specs[len(tasks) : index + ahead]
+                tasks.extend(asyncio.create_task(self.run_one(spec)) for spec in wanted)
+                result = python.from_run(index, case, await tasks[index])
+                spent += result.wall_time_s
+                failed = result.status is not RunStatus.EXITED or result.exit_code != 0
+                over = spent >= submission.limits.total_time_s or (submission.stop_early and failed)
+                yield result
+        finally:
+            await _cancel(tasks)
+
+    async def _attempt(self, spec: RunSpec, alone: bool) -> RunResult | None:
+        """Run once; None when the zygote or the supervisor was lost."""
+        async with self._admitted:
+            if self._connection is None or self._connection.lost:
+                if self._closed or self._connection is None:
+                    raise SandboxUnavailable("the sandbox is not running")
+                await self.start()
+            if reason := self._refusal():
+                raise SandboxUnavailable(reason)
+            header = {
+                "kind": spec.zygote,
+                "alone": alone,
+                "limits": asdict(spec.limits),
+                "harnesses": [child.harness for child in spec.children],
+            }
+            blobs = [blob for child in spec.children for blob in (child.job, child.stdin)]
+            try:
+                answer, streams = await self._connection.run(header, blobs)
+            except SupervisorLost:
+                return None
+        return _result(answer, streams) if answer["status"] is not None else None
+
+    async def _blame(self, spec: RunSpec) -> RunResult:
+        """The run was lost twice: its own doing, if a control program is not lost."""
+        control = await self._attempt(_CONTROL, alone=True)
+        if control is None or control.status is not RunStatus.EXITED:
+            raise SandboxUnavailable("runs are lost, a control program too")
+        nothing = ChildResult(exit_code=None, signal=None, stdout=b"", stderr=b"", channel=b"")
+        return RunResult(
+            status=RunStatus.VIOLATION,
+            children=(nothing,) * len(spec.children),
+            cpu_time_s=0.0,
+            wall_time_s=0.0,
+            peak_memory_bytes=0,
+            reran=True,
+            message="its interpreter was lost twice while a control program ran well",
+        )
+
+    def _refusal(self) -> str:
+        """Why programs are not run here; empty when they are."""
+        ready, minimum = self._ready, self._config.minimum
+        if ready.get("reason"):
+            return str(ready["reason"])
+        if _LEVELS.index(ready["level"]) >= _LEVELS.index(minimum):
+            return ""
+        weak = [
+            f"{name}: {answer['reason']}"
+            for name, answer in ready["guarantees"].items()
+            if answer["strength"] != "kernel" and answer["reason"]
+        ]
+        return f"isolation level {ready['level']} is below the minimum {minimum} ({'; '.join(weak)})"
+
+    def _bounded(self, limits: Limits) -> Limits:
+        most = self._config.maximum_limits
+        bounded = {
+            field.name: min(getattr(limits, field.name), getattr(most, field.name))
+            for field in fields(limits)
+            if getattr(limits, field.name) is not None and getattr(most, field.name) is not None
+        }
+        return replace(limits, **bounded)
+
+    def _configuration(self) -> dict[str, Any]:
+        config = self._config
+        return {
+            "package_root": _PACKAGE_ROOT,
+            "run_dir": str(Path(config.run_dir).resolve()),
+            "slots": config.slot_count,
+            "uids": config.uids,
+            "interpreter": self._interpreter.to_json(),
+            "packages": self._packages,
+            "modules": {"sci": [name for name in _SCIENTIFIC if name in self._versions]},
+            "stack_bytes": config.maximum_limits.memory_bytes,
+            "disk_bytes": config.disk_bytes,
+            "assume": config.assume,
+        }
+
+
+def _result(answer: dict[str, Any], streams: list[bytes]) -> RunResult:
+    ends = answer["ends"] or [None] * (len(streams) // 3)
+    children = tuple(
+        ChildResult(
+            exit_code=end if end is not None and end >= 0 else None,
+            signal=-end if end is not None and end < 0 else None,
+            stdout=streams[3 * index],
+            stderr=streams[3 * index + 1],
+            channel=streams[3 * index + 2],
+        )
+        for index, end in enumerate(ends)
+    )
+    return RunResult(
+        status=RunStatus(answer["status"]),
+        children=children,
+        cpu_time_s=answer["cpu_time_s"],
+        wall_time_s=answer["wall_time_s"],
+        peak_memory_bytes=answer["peak_memory_bytes"],
+        message=answer["message"],
+    )
+
+
+async def _cancel(tasks: list[asyncio.Task[RunResult]]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError, SandboxUnavailable):
+            await task

@@ -1,0 +1,147 @@
+"""Python: cases to sandboxed runs, and what those runs left to results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
+
+from sandbox import values
+from sandbox.run import Child, ChildResult, RunResult, RunSpec
+from sandbox.types import (
+    AssertCase,
+    AssertOutcome,
+    AssertState,
+    CallCase,
+    CallResult,
+    Case,
+    CaseResult,
+    Limits,
+    Program,
+    RunStatus,
+    ScriptCase,
+)
+
+HEAVY_PACKAGES = ("numpy", "scipy", "pandas", "sympy")
+"""Texts that name one of these run in the `sci` zygote, which has imported it already."""
+
+_ASSERT_STATES = frozenset(get_args(AssertState))
+_UNUSABLE = {"no_code": RunStatus.NO_CODE, "compile_error": RunStatus.COMPILE_ERROR}
+
+
+def to_run(program: Program, case: Case, limits: Limits) -> RunSpec:
+    """The sandboxed run of one case. The first child is the one whose end ends the run."""
+    zygote = _zygote([*program.texts, *_own_texts(case)])
+    if isinstance(case, ScriptCase):
+        job = _program_job(program, setup="", entry_point=None)
+        return RunSpec((Child("script", job, case.stdin),), limits, zygote)
+    if isinstance(case, CallCase):
+        calls = [values.encode([list(call.args), dict(call.kwargs)]) for call in case.calls]
+        job = _program_job(program, case.setup, case.entry_point, prefer_entry_point=True, calls=calls)
+        return RunSpec((Child("calls", job),), limits, zygote)
+    job = _program_job(program, case.setup, case.entry_point)
+    tests = json.dumps({"code": case.code, "setup": case.setup, "entry_point": case.entry_point})
+    return RunSpec((Child("asserts", tests.encode()), Child("candidate", job)), limits, zygote)
+
+
+def from_run(index: int, case: Case, run: RunResult) -> CaseResult:
+    """What one run says about its case; every byte of a channel may be the candidate's own."""
+    child = run.children[0]
+    messages = list(_messages(run.children[-1].channel))
+    status, message = _status(run, run.children[-1], messages)
+    calls: tuple[CallResult, ...] = ()
+    asserts = None
+    if isinstance(case, CallCase) and status not in _UNUSABLE.values():
+        calls = _call_results(messages[1:], len(case.calls))
+    elif isinstance(case, AssertCase) and status is RunStatus.EXITED:
+        asserts = _assert_outcome(_messages(child.channel))
+    return CaseResult(
+        index=index,
+        status=status,
+        exit_code=child.exit_code,
+        signal=child.signal,
+        stdout=child.stdout,
+        stderr=child.stderr,
+        cpu_time_s=run.cpu_time_s,
+        wall_time_s=run.wall_time_s,
+        peak_memory_bytes=run.peak_memory_bytes,
+        reran=run.reran,
+        message=message,
+        calls=calls,
+        asserts=asserts,
+    )
+
+
+def _zygote(texts: Sequence[str]) -> str:
+    return "sci" if any(name in text for text in texts for name in HEAVY_PACKAGES) else "lean"
+
+
+def _own_texts(case: Case) -> tuple[str, ...]:
+    if isinstance(case, ScriptCase):
+        return ()
+    return (case.setup, *case.code) if isinstance(case, AssertCase) else (case.setup,)
+
+
+def _program_job(program: Program, setup: str, entry_point: str | None, **more: Any) -> bytes:
+    job = {"texts": program.texts, "fenced": program.fenced, "setup": setup, "entry_point": entry_point}
+    return json.dumps({"prefer_entry_point": False, **job, **more}).encode()
+
+
+def _messages(channel: bytes) -> Iterator[dict[str, Any]]:
+    """The messages of a channel, up to the first that is not one."""
+    start = 0
+    while start + 4 <= len(channel):
+        end = start + 4 + int.from_bytes(channel[start : start + 4], "big")
+        if end > len(channel):
+            return
+        try:
+            message = json.loads(channel[start + 4 : end])
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(message, dict):
+            return
+        yield message
+        start = end
+
+
+def _status(run: RunResult, child: ChildResult, messages: list[dict[str, Any]]) -> tuple[RunStatus, str]:
+    """The run's status, or what the harness said before the candidate's first statement."""
+    first = messages[0] if messages else {}
+    state = first.get("state")
+    if state in _UNUSABLE:
+        return _UNUSABLE[state], str(first.get("message", ""))[:500]
+    if state != "ready" and run.status in (RunStatus.EXITED, RunStatus.SIGNALED):
+        return RunStatus.COMPILE_ERROR, f"the compiler died (signal {child.signal})"
+    return run.status, run.message
+
+
+def _call_results(messages: Sequence[dict[str, Any]], asked: int) -> tuple[CallResult, ...]:
+    """One result for each call that was answered in its turn."""
+    results: list[CallResult] = []
+    for message in messages[:asked]:
+        if "error" in message and "index" not in message:
+            return tuple(CallResult(error=str(message["error"])[:500]) for _ in range(asked))
+        if message.get("index") != len(results):
+            break
+        results.append(_call_result(message))
+    return tuple(results)
+
+
+def _call_result(message: dict[str, Any]) -> CallResult:
+    if "error" in message:
+        return CallResult(error=str(message["error"])[:500])
+    if "not_plain" in message:
+        return CallResult(plain=False, error=str(message["not_plain"])[:500])
+    try:
+        return CallResult(value=values.unwrap(message.get("value")))
+    except values.MalformedError as error:
+        return CallResult(plain=False, error=str(error)[:500])
+
+
+def _assert_outcome(messages: Iterator[dict[str, Any]]) -> AssertOutcome | None:
+    """The test process's last word; None if it left without one."""
+    outcome = None
+    for message in messages:
+        if message.get("state") in _ASSERT_STATES:
+            outcome = AssertOutcome(message["state"], str(message.get("message", ""))[:2048])
+    return outcome

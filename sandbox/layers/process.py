@@ -1,0 +1,106 @@
+"""What a process can take away from itself besides files and calls: users, limits, the right to gain any."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.layers import libc
+
+_LAST_CAPABILITY = 63
+_FAR = 64 << 30
+"""Address space is no use of memory (RULES R8); this only guards the kernel's own tables."""
+
+OPEN_FILES = 1024
+
+
+def become(uid: int) -> None:
+    """Become `uid` for good: no groups, no capability, and nothing that could regain one."""
+    for capability in range(_LAST_CAPABILITY + 1):
+        if libc.prctl(libc.PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+            break  # past the kernel's last one, or no CAP_SETPCAP: no_new_privs stands behind it
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def lock_privileges() -> None:
+    """Execute nothing with more rights than now; required by Landlock and seccomp."""
+    libc.set_process(libc.PR_SET_NO_NEW_PRIVS, 1)
+
+
+def adopt_orphans() -> None:
+    """Descendants whose parent died become children of this process."""
+    libc.set_process(libc.PR_SET_CHILD_SUBREAPER, 1)
+
+
+def hide() -> None:
+    """Nothing of this process can be read or traced by others of its user."""
+    libc.set_process(libc.PR_SET_DUMPABLE, 0)
+
+
+def show() -> None:
+    """Undo `hide`, so that the supervisor can measure this process's memory."""
+    libc.set_process(libc.PR_SET_DUMPABLE, 1)
+
+
+def die_with_parent(parent: int) -> None:
+    """End when the parent ends, also if it has just done so."""
+    libc.set_process(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def prefer_for_oom() -> None:
+    """If the host runs out of memory, it takes this process first."""
+    with suppress(OSError):  # /proc may be missing or read-only; the memory limit does not depend on it
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Resource limits of one run, as the kernel takes them; bytes and seconds."""
+
+    cpu_time_s: float
+    memory_bytes: int
+    file_bytes: int
+    tasks: int
+    """Bound on all tasks of the user."""
+
+    def apply(self) -> None:
+        """Set them on this process and its children."""
+        cpu = math.ceil(self.cpu_time_s) + 2  # a backstop behind the supervisor's own clock
+        wanted = {
+            resource.RLIMIT_CPU: cpu,
+            resource.RLIMIT_AS: _FAR,
+            resource.RLIMIT_FSIZE: self.file_bytes,
+            resource.RLIMIT_NOFILE: OPEN_FILES,
+            resource.RLIMIT_CORE: 0,
+            resource.RLIMIT_MEMLOCK: 64 << 10,
+            resource.RLIMIT_MSGQUEUE: 0,
+            resource.RLIMIT_STACK: self.memory_bytes,
+            resource.RLIMIT_NPROC: self.tasks,
+        }
+        for kind, value in wanted.items():
+            lower(kind, value)
+
+
+def lower(kind: int, value: int) -> None:
+    """Bring a limit down to `value`, soft and hard; a lower hard limit stays."""
+    hard = resource.getrlimit(kind)[1]
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+def raise_soft(kind: int, value: int) -> None:
+    """Bring the soft limit to `value`, or as near as the hard limit allows."""
+    hard = resource.getrlimit(kind)[1]
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(kind, (value, hard))

@@ -1,0 +1,1 @@
+"""The process between the service and the programs: slots, run folders, pipes, deadlines, measurements."""

@@ -1,0 +1,106 @@
+"""Starts the master interpreters, one per kind, and asks them for zygotes."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox import channel
+from sandbox.config import FLAGS
+from sandbox.environment import environment
+from sandbox.supervisor.placement import Placed, library_path
+from sandbox.supervisor.reactor import READ, Callback, Reactor
+from sandbox.supervisor.zygotes import Zygote
+
+_BOOT = (
+    "import sys; sys.path.append(sys.argv[2]); from sandbox.zygote.master import main; main(int(sys.argv[1]))"
+)
+
+
+class Masters:
+    """All masters come from the first, which must be the first child of this process (`enter_pids`).
+
+    modules: kind -> what its zygotes have imported besides. on_lost: the first master is gone, and all with
+    it.
+    """
+
+    def __init__(
+        self,
+        reactor: Reactor,
+        placed: Placed,
+        plan: Mapping[str, Any],
+        modules: Mapping[str, list[str]],
+        on_lost: Callback,
+    ) -> None:
+        self._reactor = reactor
+        self._modules = modules
+        self._on_lost = on_lost
+        self._controls: dict[str, socket.socket] = {}
+        self._process = self._start(placed, plan)
+
+    def zygote(self, kind: str, uid: int | None, folder: str, on_lost: Callback) -> Zygote:
+        """A new zygote of `kind` for the slot whose folder is `folder`."""
+        ours, theirs = channel.pair()
+        with theirs:
+            order = {"op": "zygote", "uid": uid, "folder": folder}
+            channel.send(self._control(kind), order, [theirs.fileno()])
+        return Zygote(self._reactor, ours, on_lost)
+
+    def sweep(self, lost: int, uid: int | None) -> None:
+        """End what the zygote with pid `lost` has left behind: all of user `uid`, or all that nobody owns."""
+        channel.send(self._control("lean"), {"op": "sweep", "lost": lost, "uid": uid})
+
+    def close(self) -> None:
+        """End all masters, and so all zygotes."""
+        for control in self._controls.values():
+            self._reactor.forget(control.fileno())
+            control.close()
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def _start(self, placed: Placed, plan: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+        ours, theirs = channel.pair()
+        with theirs:
+            arguments = [str(theirs.fileno()), plan["package_root"]]
+            master = subprocess.Popen(
+                [placed.executable, *FLAGS, "-c", _BOOT, *arguments],
+                env=environment(f"{plan['box']}/work", placed.packages) | library_path(placed),
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
+        channel.send(ours, dict(plan))
+        self._watch("lean", ours)
+        return master
+
+    def _control(self, kind: str) -> socket.socket:
+        if kind not in self._controls:
+            ours, theirs = channel.pair()
+            with theirs:
+                order = {"op": "master", "modules": self._modules.get(kind, [])}
+                channel.send(self._controls["lean"], order, [theirs.fileno()])
+            self._watch(kind, ours)
+        return self._controls[kind]
+
+    def _watch(self, kind: str, control: socket.socket) -> None:
+        self._controls[kind] = control
+        self._reactor.watch(control.fileno(), READ, lambda: self._hear(kind, control))
+
+    def _hear(self, kind: str, control: socket.socket) -> None:
+        """A master says that it is warm, or is gone."""
+        try:
+            if channel.receive_with_pid(control) is not None:
+                return
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        self._reactor.forget(control.fileno())
+        control.close()
+        del self._controls[kind]
+        if kind == "lean":
+            self._on_lost()

@@ -1,0 +1,265 @@
+"""One run: feeds it, collects what it writes, watches what it uses, ends it, says how it went."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+
+from sandbox.layers.process import Bounds
+from sandbox.layers.procfs import proportional_bytes
+from sandbox.supervisor.meter import Meter, Sample
+from sandbox.supervisor.pipes import Feed, Sink
+from sandbox.supervisor.reactor import Callback, Reactor, Timer
+from sandbox.supervisor.workplace import Workplace
+from sandbox.supervisor.zygotes import ChildLink, Ended, Zygote
+from sandbox.types import Limits, RunStatus
+from sandbox.zygote.child import PREFIX
+
+_FIRST_LOOK_S = 0.003
+"""Most runs are over before anything has to be watched."""
+_LOOK_S = 0.02
+_SHORTEST_LOOK_S = 0.001
+_FASTEST_GROWTH = 4 << 30  # bytes per second that a program can make resident
+_KILL_PATIENCE_S = 5.0
+_SPARE_TASKS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One child's part of a run."""
+
+    harness: str
+    job: bytes
+    stdin: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A run as the service asks for it."""
+
+    id: int
+    kind: str
+    jobs: tuple[Job, ...]
+    limits: Limits
+    alone: bool
+
+
+@dataclass(slots=True)
+class _Streams:
+    """What flows to and from one child."""
+
+    stdin: Feed
+    stdout: Sink
+    stderr: Sink
+    channel: Sink
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a run ended; `status` is None when the zygote was lost."""
+
+    status: RunStatus | None
+    ends: list[int | None] = field(default_factory=list)
+    outputs: list[tuple[bytes, bytes, bytes]] = field(default_factory=list)
+    """Standard output, standard error and channel of each child."""
+    cpu_time_s: float = 0.0
+    wall_time_s: float = 0.0
+    peak_memory_bytes: int = 0
+    message: str = ""
+
+
+class Run:
+    """Drives one order on one zygote; calls `on_end` exactly once."""
+
+    def __init__(
+        self, reactor: Reactor, order: Order, place: Workplace, on_end: Callable[[Outcome], None]
+    ) -> None:
+        self.order = order
+        self._reactor = reactor
+        self._place = place
+        self._on_end: Callable[[Outcome], None] | None = on_end
+        self._zygote: Zygote | None = None
+        self._streams: list[_Streams] = []
+        self._timer: Timer | None = None
+        self._reason: RunStatus | None = None
+        self._message = ""
+        self._started = 0.0
+        self._ended = 0.0
+        self._peak = 0
+        self._waited = 0.0
+
+    def start(self, zygote: Zygote, other_tasks: int) -> None:
+        """Run on `zygote`. other_tasks: tasks that its user has besides, for the bound on tasks."""
+        self._zygote = zygote
+        zygote.want(len(self.order.jobs), lambda: self._go(zygote, other_tasks))
+
+    def end(self, reason: RunStatus, message: str = "") -> None:
+        """Kill what runs; `reason` becomes the status."""
+        if self._reason is not None or self._on_end is None:
+            return
+        self._reason, self._message = reason, message
+        self._ended = time.monotonic()
+        self._later(_KILL_PATIENCE_S, self._give_up)
+        if self._zygote is not None:
+            self._zygote.kill()
+
+    def lose(self) -> None:
+        """The zygote is gone."""
+        for streams in self._streams:
+            for stream in (streams.stdin, streams.stdout, streams.stderr, streams.channel):
+                stream.close()
+        self._finish(Outcome(None, message=self._message))
+
+    def _go(self, zygote: Zygote, other_tasks: int) -> None:
+        limits = self.order.limits
+        zygote.begin(self._done)
+        if self._place.own_uid:
+            others = zygote.tasks - len(zygote.children) + other_tasks
+        else:  # only a backstop: that user runs the service too
+            others = zygote.user_tasks + _SPARE_TASKS
+        tasks = limits.processes + others
+        bounds = Bounds(limits.cpu_time_s, limits.memory_bytes, self._place.disk_bytes, tasks)
+        peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
+        self._started = time.monotonic()
+        for index, (link, job) in enumerate(zip(zygote.children, self.order.jobs, strict=True)):
+            peer = [peers[index].fileno()] if peers else []
+            self._streams.append(self._equip(link, job, bounds, peer))
+        for peer_socket in peers:
+            peer_socket.close()
+        self._later(_FIRST_LOOK_S, lambda: self._first_look(zygote))
+
+    def _equip(self, link: ChildLink, job: Job, bounds: Bounds, peer: list[int]) -> _Streams:
+        """Give one child its descriptors and its job."""
+        limits = self.order.limits
+        stdin, into = os.pipe2(os.O_CLOEXEC)
+        from_stdout, stdout = os.pipe2(os.O_CLOEXEC)
+        from_stderr, stderr = os.pipe2(os.O_CLOEXEC)
+        from_channel, to_channel = os.pipe2(os.O_CLOEXEC)
+        theirs = [stdin, stdout, stderr, to_channel, *peer]
+        self._place.give(stdin, stdout, stderr)
+        orders = json.dumps({"harness": job.harness, "bounds": asdict(bounds)}).encode()
+        message = PREFIX.pack(len(orders), len(job.job)) + orders
+        with suppress(OSError):  # the child may be gone; its zygote reports that
+            socket.send_fds(link.sock, [message], theirs)
+        for fd in theirs[:4]:
+            os.close(fd)
+        Feed(self._reactor, link.sock.detach(), job.job)
+        return _Streams(
+            stdin=Feed(self._reactor, into, job.stdin),
+            stdout=Sink(self._reactor, from_stdout, limits.output_bytes, self._exceed),
+            stderr=Sink(self._reactor, from_stderr, limits.stderr_bytes),
+            channel=Sink(self._reactor, from_channel, limits.output_bytes, self._exceed),
+        )
+
+    def _exceed(self) -> None:
+        self.end(RunStatus.OUTPUT_EXCEEDED)
+
+    def _first_look(self, zygote: Zygote) -> None:
+        """It did not end at once: read along and start to measure."""
+        for streams in self._streams:
+            streams.stdout.watch()
+            streams.stderr.watch()
+            streams.channel.watch()
+        meter = Meter(zygote.pid, zygote.base_rss_bytes)
+        self._look(meter)
+
+    def _look(self, meter: Meter) -> None:
+        """Measure, end the run if it is over a limit, or look again when it could be."""
+        sample, limits = meter.sample(), self.order.limits
+        elapsed = time.monotonic() - self._started
+        memory = self._memory(sample)
+        self._peak = max(self._peak, memory)
+        self._waited = sample.waited_s
+        disk = self._place.look()
+        if sample.cpu_time_s > limits.cpu_time_s:
+            self.end(RunStatus.CPU_TIME_EXCEEDED)
+        elif memory > limits.memory_bytes:
+            self.end(RunStatus.MEMORY_EXCEEDED)
+        elif sample.tasks > limits.processes:
+            self.end(RunStatus.VIOLATION, f"more than {limits.processes} tasks")
+        elif disk is not None:
+            self.end(RunStatus.OUTPUT_EXCEEDED, disk)
+        elif elapsed - sample.waited_s > limits.wall_limit_s:
+            self.end(RunStatus.WALL_TIME_EXCEEDED)
+        elif elapsed > starved_after_s(limits):
+            self.end(RunStatus.STARVED)
+        else:
+            self._later(self._next_look_s(sample, memory, elapsed), lambda: self._look(meter))
+
+    def _next_look_s(self, sample: Sample, memory: int, elapsed: float) -> float:
+        limits = self.order.limits
+        cores = max(1, min(sample.tasks, len(os.sched_getaffinity(0))))
+        earliest = min(
+            (limits.cpu_time_s - sample.cpu_time_s) / cores,
+            (limits.memory_bytes - memory) / _FASTEST_GROWTH,
+            limits.wall_limit_s - (elapsed - sample.waited_s),
+        )
+        return max(_SHORTEST_LOOK_S, min(_LOOK_S, earliest))
+
+    def _memory(self, sample: Sample) -> int:
+        """Memory in use by RULES R8: the cheap sum, made exact when it would be too much."""
+        files = self._place.memory_bytes()
+        rough = sample.rss_bytes + files
+        if rough <= self.order.limits.memory_bytes or (len(sample.processes) < 2 and not files):
+            return rough
+        exact = proportional_bytes(sample.processes)
+        return rough if exact is None else exact[0] + max(exact[1], files)
+
+    def _done(self, ended: Ended) -> None:
+        self._ended = self._ended or time.monotonic()
+        outputs = []
+        for streams in self._streams:
+            streams.stdin.close()
+            outputs.append((streams.stdout.finish(), streams.stderr.finish(), streams.channel.finish()))
+        own = max(0, ended.max_rss_bytes - self._zygote.base_rss_bytes) if self._zygote else 0
+        self._peak = max(self._peak, own)
+        self._finish(
+            Outcome(
+                status=self._status(ended, own),
+                ends=ended.ends,
+                outputs=outputs,
+                cpu_time_s=ended.cpu_time_s,
+                wall_time_s=max(0.0, self._ended - self._started - self._waited),
+                peak_memory_bytes=self._peak,
+                message=self._message,
+            )
+        )
+
+    def _status(self, ended: Ended, own_peak: int) -> RunStatus:
+        """What ended it: us, a limit that it passed unseen between two looks, or itself."""
+        if self._reason is not None:
+            return self._reason
+        if ended.cpu_time_s > self.order.limits.cpu_time_s:
+            return RunStatus.CPU_TIME_EXCEEDED
+        if own_peak > self.order.limits.memory_bytes:
+            return RunStatus.MEMORY_EXCEEDED
+        first = ended.ends[0]
+        return RunStatus.EXITED if first is not None and first >= 0 else RunStatus.SIGNALED
+
+    def _give_up(self) -> None:
+        self._message = "the zygote did not answer"
+        if self._zygote is not None:
+            self._zygote.destroy()
+        self.lose()
+
+    def _finish(self, outcome: Outcome) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        on_end, self._on_end = self._on_end, None
+        if on_end is not None:
+            on_end(outcome)
+
+    def _later(self, delay_s: float, callback: Callback) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._reactor.later(delay_s, callback)
+
+
+def starved_after_s(limits: Limits) -> float:
+    """Wall clock after which a run that still has time left by its own account was kept from running."""
+    return 3 * limits.wall_limit_s + 5.0

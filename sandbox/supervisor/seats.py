@@ -1,0 +1,89 @@
+"""A worker's share of the host: a seat has a work folder, a user and zygotes, and does one run at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sandbox.supervisor.masters import Masters
+from sandbox.supervisor.reactor import Callback, Reactor
+from sandbox.supervisor.removal import Removal
+from sandbox.supervisor.run import Order, Outcome, Run
+from sandbox.supervisor.workplace import Workplace
+from sandbox.supervisor.zygotes import Zygote
+
+Report = Callable[[Order, Outcome], None]
+
+
+class Seat:
+    """Runs orders one after another."""
+
+    def __init__(self, reactor: Reactor, masters: Masters, place: Workplace, uid: int | None) -> None:
+        self.run: Run | None = None
+        self._reactor = reactor
+        self._masters = masters
+        self._place = place
+        self._uid = uid
+        self._zygotes: dict[str, Zygote] = {}
+        self._removal = Removal(reactor)
+
+    def is_warm(self, kind: str) -> bool:
+        """Whether a child of this kind waits here."""
+        return kind in self._zygotes and bool(self._zygotes[kind].children)
+
+    def prepare(self, kind: str) -> None:
+        """Have a child of this kind waiting."""
+        self._zygote(kind).want(1, lambda: None)
+
+    def start(self, order: Order, on_end: Report, on_free: Callback) -> None:
+        """Run `order`. `on_end` gets the outcome once nothing is left of it, `on_free` follows."""
+
+        def ended(outcome: Outcome) -> None:
+            self._place.renew(self._removal.empty, lambda: self._leave(order, outcome, on_end, on_free))
+
+        self.run = Run(self._reactor, order, self._place, ended)
+        others = [z for kind, z in self._zygotes.items() if kind != order.kind]
+        waiting = [zygote for zygote in others if zygote.children]
+        if waiting:  # its work folder must be this run's alone
+            waiting[0].drop_children(lambda: self._begin(order))
+        else:
+            self._begin(order)
+
+    def close(self) -> None:
+        """End what runs and every zygote."""
+        for zygote in self._zygotes.values():
+            zygote.close()
+
+    def _begin(self, order: Order) -> None:
+        if self.run is None:
+            return
+        zygote = self._zygote(order.kind)
+        others = sum(z.tasks for kind, z in self._zygotes.items() if kind != order.kind)
+        self.run.start(zygote, others)
+
+    def _zygote(self, kind: str) -> Zygote:
+        old = self._zygotes.get(kind)
+        if old is not None and not old.worn:
+            return old
+        if old is not None:
+            old.close()
+        zygote = self._masters.zygote(kind, self._uid, self._place.path, lambda: self._lost(kind))
+        self._zygotes[kind] = zygote
+        return zygote
+
+    def _lost(self, kind: str) -> None:
+        """A zygote went without being told to: nothing of what it forked may live on."""
+        lost = self._zygotes.pop(kind)
+        if self._uid is not None:
+            for zygote in self._zygotes.values():
+                zygote.close()
+            self._zygotes.clear()
+        self._masters.sweep(lost.pid, self._uid)
+        if self.run is not None:
+            self.run.lose()
+
+    def _leave(self, order: Order, outcome: Outcome, on_end: Report, on_free: Callback) -> None:
+        self.run = None
+        on_end(order, outcome)
+        on_free()
+        if self.run is None:
+            self.prepare(order.kind)

@@ -1,0 +1,206 @@
+"""What this host lets us do, found by doing it, and the plan that the zygotes follow."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.layers import landlock, namespaces, process, seccomp
+from sandbox.supervisor import placement, uids
+from sandbox.supervisor.placement import Placed, Source
+from sandbox.supervisor.workplace import Workplace
+
+_SYSTEM = [
+    "/bin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/share/zoneinfo",
+    "/usr/share/locale",
+    "/usr/share/i18n",
+    "/usr/share/terminfo",
+    "/usr/local/lib",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/alternatives",
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/urandom",
+    "/dev/random",
+    "/sys/devices/system/cpu/online",
+]
+"""Readable for programs besides the interpreter: what other programs need to start. Nothing of /proc, /home
+or /etc."""
+
+_ENTRIES = 50_000
+_GROUP_BITS = 0o755
+
+
+@dataclass(slots=True)
+class Setup:
+    """How runs are set up on this host; `why` says, layer by layer, why something is missing."""
+
+    placed: Placed
+    workplaces: list[Workplace]
+    uids: list[int | None]
+    plan: dict[str, Any]
+    why: dict[str, str] = field(default_factory=dict)
+    keep: list[Any] = field(default_factory=list)
+    """Locks and claims, held by being open."""
+
+
+def prepare(config: Mapping[str, Any]) -> Setup:
+    """Enter namespaces, place the interpreter, make the work folders. `config`: see `Sandbox._configuration`.
+
+    assume (tests only): any of "no landlock", "landlock N", "no seccomp", "no mounts", "no pids",
+    "not direct", "not bind", "not copy".
+    """
+    assume: list[str] = config["assume"]
+    why: dict[str, str] = {}
+    keep: list[Any] = []
+    process.raise_soft(resource.RLIMIT_STACK, config["stack_bytes"])
+    process.raise_soft(resource.RLIMIT_NOFILE, 1 << 20)
+    ids: list[int | None] = [None] * config["slots"]
+    if os.geteuid() == 0:
+        claimed, claims = uids.claim(tuple(config["uids"]), config["slots"])
+        ids = [*claimed]
+        keep += claims
+    source = Source(packages=config["packages"], **config["interpreter"])
+    base = _mounted(source, config, assume, why)
+    own = base or _own_folder(config["run_dir"], ids[0], keep)
+    without = tuple(word[4:] for word in assume if word.startswith("not "))
+    placed = placement.place(source, own, ids[0], base, without)
+    workplaces = _workplaces(own, base is not None, ids, config["disk_bytes"])
+    own_pids = "no pids" not in assume and namespaces.enter_pids()
+    if base is not None:
+        namespaces.enter_rest()
+    plan = {
+        "landlock": _landlock(assume, why),
+        "seccomp": _seccomp(assume, why),
+        "mounts": base is not None,
+        "own_pids": own_pids and base is not None,
+        "box": f"{own}/box",
+        "readable": [*placed.readable, *_SYSTEM],
+        "packages": placed.packages,
+        "package_root": config["package_root"],
+    }
+    if not own_pids:
+        why["pids"] = "no process table of its own: not allowed here"
+    return Setup(placed, workplaces, ids, plan, why, keep)
+
+
+def _mounted(source: Source, config: Mapping[str, Any], assume: list[str], why: dict[str, str]) -> str | None:
+    """A folder of our own in a mount table of our own, if that is possible here."""
+    if "no mounts" in assume or os.geteuid() != 0:
+        why["mounts"] = "mounting needs root and CAP_SYS_ADMIN"
+        return None
+    avoid = [source.executable, source.library, *source.packages.values(), config["package_root"]]
+    try:
+        namespaces.enter_mounts()
+        return placement.mount_base([*avoid, config["run_dir"]])
+    except (OSError, placement.Unplaceable) as error:
+        why["mounts"] = str(error)
+        return None
+
+
+def _own_folder(run_dir: str, uid: int | None, keep: list[Any]) -> str:
+    """A folder for this supervisor alone, which `uid` can enter."""
+    tried = []
+    for place in (run_dir, *placement.OPEN_PLACES) if uid is not None else (run_dir,):
+        try:
+            path = _worker_folder(place, uid, keep)
+        except OSError as error:
+            tried.append(str(error))
+            continue
+        if uid is None or placement.can_enter(path, uid):
+            return path
+        tried.append(f"user {uid} cannot enter {path}")
+    raise placement.Unplaceable("; ".join(tried))
+
+
+def _worker_folder(place: str, uid: int | None, keep: list[Any]) -> str:
+    """A numbered folder in `place`; what dead workers left there is removed."""
+    workers = f"{place}/workers"
+    if uid is not None and place in placement.OPEN_PLACES:
+        placement.make_open(place)
+    os.makedirs(workers, exist_ok=True)
+    number = 0
+    while (lock := _lock(f"{workers}/{number}.lock")) is None:
+        number += 1
+    keep.append(lock)
+    path = f"{workers}/{number}"
+    _discard(path)
+    os.makedirs(path, mode=0o700 if uid is None else _GROUP_BITS)
+    for name in os.listdir(workers):
+        stale, dot, _ = name.partition(".")
+        if not dot and stale != str(number) and (left := _lock(f"{workers}/{stale}.lock")) is not None:
+            _discard(f"{workers}/{stale}")
+            os.close(left)
+    return path
+
+
+def _lock(path: str) -> int | None:
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd
+
+
+def _discard(path: str) -> None:
+    from sandbox.supervisor import folder
+
+    if os.path.isdir(path):
+        folder.empty(path)
+        os.rmdir(path)
+
+
+def _workplaces(own: str, mounted: bool, ids: list[int | None], disk_bytes: int) -> list[Workplace]:
+    os.makedirs(f"{own}/slots", mode=_GROUP_BITS, exist_ok=True)
+    if mounted:
+        os.mkdir(f"{own}/box")
+    places = []
+    for number, uid in enumerate(ids):
+        path = f"{own}/slots/{number}"
+        os.mkdir(path, 0o711)
+        if mounted:
+            namespaces.memory_files(path, disk_bytes, _ENTRIES)
+        places.append(Workplace(path, uid, disk_bytes, mounted))
+    return places
+
+
+def _landlock(assume: list[str], why: dict[str, str]) -> int:
+    """The version to use."""
+    version = landlock.abi()
+    for word in assume:
+        if word == "no landlock":
+            version = 0
+        elif word.startswith("landlock "):
+            version = min(version, int(word.split()[1]))
+    if not version:
+        why["landlock"] = "this kernel offers no Landlock"
+    elif version < landlock.SCOPES_ABI:
+        why["landlock"] = f"Landlock {version} cannot confine signals (version {landlock.SCOPES_ABI} can)"
+    return version
+
+
+def _seccomp(assume: list[str], why: dict[str, str]) -> bool:
+    if "no seccomp" in assume:
+        why["seccomp"] = "left out"
+        return False
+    if seccomp.supported_machine() is None:
+        why["seccomp"] = f"no system call table for {os.uname().machine}"
+        return False
+    return True

@@ -1,0 +1,92 @@
+"""A slot's folder on disk: the work folder of the run at hand and what lies beside it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from sandbox.supervisor import folder
+
+_MOST_ENTRIES = 20_000
+_SLOW_LOOK_S = 0.25
+"""A walk through many files is not repeated more often than this."""
+_MANY = 500
+
+
+class Workplace:
+    """`path/work`, and where mounting is possible `path/tmp` and `path/shm`.
+
+    uid: owner of what is inside, or None for the service's own user.
+    in_memory: `path` is a tmpfs of its own, bounded by the kernel; what lies there is memory (RULES R8).
+    """
+
+    def __init__(self, path: str, uid: int | None, disk_bytes: int, in_memory: bool) -> None:
+        self.path = path
+        self.disk_bytes = disk_bytes
+        self.own_uid = uid is not None
+        self._uid = uid
+        self._in_memory = in_memory
+        self._parts = ("work", "tmp", "shm") if in_memory else ("work",)
+        self._next_look = 0.0
+        self._used_when_empty = 0
+        for part in self._parts:
+            folder.make(f"{path}/{part}", uid)
+        self._used_when_empty = self.memory_bytes()
+
+    def give(self, *fds: int) -> None:
+        """Make the program's user the owner of pipes, so that it can open them again as /dev/stdin and the
+        like."""
+        if self._uid is not None:
+            for fd in fds:
+                os.fchown(fd, self._uid, self._uid)
+
+    def memory_bytes(self) -> int:
+        """Memory taken by files."""
+        if not self._in_memory:
+            return 0
+        state = os.statvfs(self.path)
+        return (state.f_blocks - state.f_bfree) * state.f_frsize - self._used_when_empty
+
+    def look(self) -> str | None:
+        """What is wrong with the disk use, if anything. Cheap enough to ask every 20 ms."""
+        now = time.monotonic()
+        if self._in_memory or now < self._next_look:
+            return None
+        used, count = folder.size(f"{self.path}/work", _MOST_ENTRIES)
+        self._next_look = now + (_SLOW_LOOK_S if count > _MANY else 0)
+        if used > self.disk_bytes:
+            return f"more than {self.disk_bytes} bytes of files"
+        return f"more than {_MOST_ENTRIES} files" if count > _MOST_ENTRIES else None
+
+    def renew(
+        self, remove_slowly: Callable[[str, Callable[[], None]], None], then: Callable[[], None]
+    ) -> None:
+        """Bring back the empty state, then call `then`.
+
+        remove_slowly: empties the folders in a folder from a process of its own and calls back; used when
+            there is much to remove.
+        """
+        if all(folder.is_quick(f"{self.path}/{part}") for part in self._parts):
+            self._reset()
+            then()
+        else:
+
+            def emptied() -> None:
+                self._reset()
+                then()
+
+            remove_slowly(self.path, emptied)
+
+    def _reset(self) -> None:
+        self._next_look = 0.0
+        for part in self._parts:
+            path = f"{self.path}/{part}"
+            if not os.path.isdir(path):
+                folder.make(path, self._uid)
+                continue
+            os.chmod(path, 0o700)
+            folder.empty(path)
+            if part == "work":  # whatever was set on the folder itself goes with it
+                os.rmdir(path)
+                folder.make(path, self._uid)

@@ -1,0 +1,87 @@
+"""Ends a child the way Python ends a script, without taking the warm interpreter apart first.
+
+A whole `Py_FinalizeEx` in a forked child frees thousands of objects that the zygote made, and copies their
+pages to do so (docs/decisions/0012-ending-a-run.md). What a program can notice of it is done here in the
+same order: waiting for threads, atexit, flushing, the end of the program's own objects. Programs that leave
+threads running get the real one.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import gc
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from types import ModuleType
+from typing import Any, NoReturn
+
+_FLUSH_FAILED = 120
+"""What Python exits with when standard output could not be written at the end."""
+
+
+def finish(error: BaseException | None) -> NoReturn:
+    """End this process; `error` is what the program ended with, if not by running to its end."""
+    status = _exit_status(error)
+    del error
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - as the interpreter does
+    atexit._run_exitfuncs()  # noqa: SLF001
+    if not _flush():
+        status = _FLUSH_FAILED
+    if _thread._count():  # noqa: SLF001 - daemon threads: only the interpreter can stop them
+        sys.exit(status)
+    _let_go(sys.modules.get("__main__"))
+    _flush()
+    os._exit(status)
+
+
+def _exit_status(error: BaseException | None) -> int:
+    if error is None:
+        return 0
+    if isinstance(error, SystemExit):
+        return _system_exit_status(error.code)
+    if isinstance(error, KeyboardInterrupt):
+        sys.excepthook(type(error), error, error.__traceback__)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    sys.excepthook(type(error), error, error.__traceback__)
+    return 1
+
+
+def _system_exit_status(code: Any) -> int:
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 0xFF
+    with suppress(Exception):  # as the interpreter does: the status stands, the text is lost
+        print(code, file=sys.stderr)  # noqa: T201 - the program's own standard error
+    return 1
+
+
+def _flush() -> bool:
+    """Flush standard output and error; False when that failed."""
+    good = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except BaseException:  # the stream may be any object of the program's
+            good = False
+    return good
+
+
+def _let_go(module: ModuleType | None) -> None:
+    """Drop the program's globals, so that its files are flushed and its finalizers run."""
+    sys.__dict__.pop("last_value", None)
+    sys.__dict__.pop("last_traceback", None)
+    sys.__dict__.pop("last_exc", None)
+    if module is not None:
+        names = vars(module)
+        private = [name for name in names if name.startswith("_") and not name.startswith("__")]
+        for name in [*private, *names]:  # the interpreter's own order
+            if name != "__builtins__":
+                names[name] = None
+    gc.collect()

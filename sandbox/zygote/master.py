@@ -1,0 +1,107 @@
+"""The process all zygotes are forked from. Started with exec, so it holds nothing but what it imported."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from typing import Any
+
+from sandbox import channel
+from sandbox.layers import libc, process, procfs
+from sandbox.zygote import warm
+from sandbox.zygote.slot import SlotZygote
+
+_USUAL_STACK = 8 << 20
+_SWEEP_S = 2.0
+
+
+class Master:
+    """Forks zygotes on the supervisor's orders. `plan`: see `supervisor/plan.py`."""
+
+    def __init__(self, control: socket.socket, plan: dict[str, Any]) -> None:
+        self._control = control
+        self._plan = plan
+        self._zygotes: set[int] = set()
+
+    def serve(self) -> SlotZygote:
+        """Serve until the supervisor goes; returns only in a forked zygote."""
+        while (received := channel.receive(self._control)) is not None:
+            message, fds = received
+            if message["op"] == "sweep":
+                self._sweep(message["lost"], message["uid"])
+            elif pid := os.fork():
+                self._zygotes.add(pid)
+                for fd in fds:
+                    os.close(fd)
+            elif message["op"] == "zygote":
+                return self._zygote(message, fds[0])
+            else:
+                self._specialize(message, fds[0])
+        os._exit(0)
+
+    def _zygote(self, message: dict[str, Any], control: int) -> SlotZygote:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._control.close()
+        return SlotZygote(socket.socket(fileno=control), self._plan, message["uid"], message["folder"])
+
+    def _specialize(self, message: dict[str, Any], control: int) -> None:
+        """Become a master of another kind."""
+        self._control.close()
+        self._control = socket.socket(fileno=control)
+        warm.add(message["modules"])
+        warm.settle()
+        channel.send(self._control, {"op": "warm"})
+
+    def _sweep(self, lost: int, uid: int | None) -> None:
+        """A zygote was lost; what it forked may live on, as our children now."""
+        self._zygotes.discard(lost)
+        if uid is not None:
+            _kill_all_of(uid)
+            return
+        give_up = time.monotonic() + _SWEEP_S
+        while time.monotonic() < give_up:
+            strangers = set(procfs.children(os.getpid(), os.getpid())) - self._zygotes
+            if not strangers:
+                return
+            for pid in strangers:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.001)
+
+
+def _kill_all_of(uid: int) -> None:
+    pid = os.fork()
+    if pid == 0:
+        process.become(uid)
+        try:
+            os.kill(-1, signal.SIGKILL)
+        finally:
+            os._exit(0)
+    with suppress(ChildProcessError):  # SIGCHLD is ignored: this only waits, so that no later zygote is hit
+        os.waitpid(pid, 0)
+
+
+def main(control_fd: int) -> None:
+    """Entry point: the interpreter runs nothing else."""
+    control = socket.socket(fileno=control_fd)
+    first = channel.receive(control)
+    if first is None:
+        return
+    plan = first[0]
+    process.prefer_for_oom()
+    process.hide()
+    process.adopt_orphans()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # orphans need no one to collect them
+    libc.set_default_thread_stack(_USUAL_STACK)
+    sys.path.append(plan["packages"])
+    warm.prepare(plan["package_root"])
+    warm.settle()
+    channel.send(control, {"op": "warm"})
+    master = Master(control, plan)
+    child = master.serve().serve()
+    del master, control, plan, first
+    child.run()

@@ -1,0 +1,183 @@
+"""A slot's zygote: forks the children of one run, sees to it that nothing of them outlives the run."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox import channel
+from sandbox.layers import landlock, process
+from sandbox.layers.seccomp import Filter, policy, supported_machine
+from sandbox.zygote import mounts, shared_memory
+from sandbox.zygote.child import Child, Fences
+
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+
+
+@dataclass(slots=True)
+class _Run:
+    """The run at hand: pids of its children in order, how each ended, what all of its processes used."""
+
+    children: list[int]
+    ends: dict[int, int] = field(default_factory=dict)
+    cpu_time_s: float = 0.0
+    max_rss_bytes: int = 0
+
+
+class SlotZygote:
+    """Serves one slot. `plan` is the supervisor's, see `supervisor/plan.py`."""
+
+    def __init__(self, control: socket.socket, plan: dict[str, Any], uid: int | None, folder: str) -> None:
+        self._control = control
+        self._plan = plan
+        self._uid = uid
+        self._folder = folder
+        self._scoped = False
+        self._run: _Run | None = None
+
+    def serve(self) -> Child:
+        """Serve until the supervisor goes; returns only in a forked child."""
+        fences = self._enclose()
+        wake, poke = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(poke, warn_on_full_buffer=False)
+        channel.send(self._control, {"op": "ready", "scoped": self._scoped})
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(wake, select.POLLIN)
+        while True:
+            for fd, _ in poll.poll():
+                if fd == wake:
+                    os.read(wake, 4096)
+                    self._reap()
+                elif (child := self._obey(fences)) is not None:
+                    return child
+
+    def _enclose(self) -> Fences:
+        """Take this zygote's own layers; every child adds its own inside them."""
+        plan, version = self._plan, self._plan["landlock"]
+        master = os.getppid()
+        private = mounts.make_private(plan, self._folder) if plan["mounts"] else ()
+        if "/dev/shm" not in private:  # noqa: S108 - asked about, not used
+            shared_memory.keep_in_work_folder()
+        home = plan["box"] if plan["mounts"] else self._folder
+        os.environ["HOME"] = os.environ["TMPDIR"] = f"{home}/work"
+        process.adopt_orphans()
+        if self._uid is not None:
+            process.become(self._uid)
+        process.die_with_parent(master)
+        process.hide()
+        process.lock_privileges()
+        writable = tuple(os.open(path, os.O_PATH | os.O_CLOEXEC) for path in (*private, *_DEVICES))
+        if version:
+            rules = landlock.Ruleset(version, landlock.all_rights(version))
+            rules.grant_paths(plan["readable"], landlock.READ)
+            rules.grant_paths([home], landlock.all_rights(version))
+            for fd in writable:
+                rules.grant(fd, landlock.all_rights(version))
+            rules.apply()
+            rules.close()
+        self._scoped = version >= landlock.SCOPES_ABI and _cannot_signal(master)
+        machine = supported_machine()
+        usable = machine is not None and plan["seccomp"]
+        return Fences(
+            work=f"{home}/work",
+            version=version,
+            writable=writable,
+            filter=Filter(policy(str(machine), self._uid is not None)) if usable else None,
+        )
+
+    def _obey(self, fences: Fences) -> Child | None:
+        """One order of the supervisor's."""
+        received = channel.receive(self._control)
+        if received is None:  # the supervisor is gone
+            self._end_everything()
+            os._exit(0)
+        message, fds = received
+        if message["op"] == "kill":
+            self._end_everything()
+            return None
+        parent, pids = os.getpid(), []
+        for link in fds:
+            pid = os.fork()
+            if pid == 0:
+                return Child(socket.socket(fileno=link), fences, parent)
+            pids.append(pid)
+        for fd in fds:
+            os.close(fd)
+        self._run = _Run(pids)
+        return None
+
+    def _reap(self) -> None:
+        """Collect whoever has ended; the end of the first child ends the run."""
+        run = self._run
+        while run is not None:
+            try:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                return
+            if ended is None:
+                return
+            if ended.si_pid == run.children[0]:
+                self._end_everything()
+                return
+            self._collect(run, ended.si_pid)
+
+    def _end_everything(self) -> None:
+        """Kill every process of the run, collect them all and report.
+
+        The first child is still a zombie here, so its group's number cannot have been given to anyone else.
+        No process can have left the group: setsid and setpgid have no effect. Inside a signal scope kill(-1)
+        reaches exactly the run.
+        """
+        run, self._run = self._run, None
+        if run is None:
+            return
+        if self._scoped:
+            _ignoring_absence(os.kill, -1)
+        else:
+            for pid in run.children:
+                _ignoring_absence(os.killpg, pid)
+                _ignoring_absence(os.kill, pid)  # it may not have made its group yet
+        while True:
+            try:
+                self._collect(run, -1)
+            except ChildProcessError:
+                break
+        ends = [run.ends.get(pid) for pid in run.children]
+        report = {
+            "op": "done",
+            "ends": ends,
+            "cpu_time_s": run.cpu_time_s,
+            "max_rss_bytes": run.max_rss_bytes,
+        }
+        try:
+            channel.send(self._control, report)
+        except OSError:
+            os._exit(0)
+
+    def _collect(self, run: _Run, pid: int) -> None:
+        pid, status, usage = os.wait4(pid, 0)
+        run.ends[pid] = os.waitstatus_to_exitcode(status)
+        run.cpu_time_s += usage.ru_utime + usage.ru_stime
+        run.max_rss_bytes = max(run.max_rss_bytes, usage.ru_maxrss << 10)
+
+
+def _cannot_signal(pid: int) -> bool:
+    """Whether `pid`, outside of this zygote's domain, is out of its reach."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    return False
+
+
+def _ignoring_absence(kill: Callable[[int, int], None], target: int) -> None:
+    with suppress(ProcessLookupError):
+        kill(target, signal.SIGKILL)

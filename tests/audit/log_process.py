@@ -1,0 +1,29 @@
+"""A process that keeps verdicts, printing the serial number of each once it has been acknowledged.
+
+Arguments: database URL, durability, first serial number, how many. Afterwards it waits to be killed, or for
+its standard input to close, and then closes the log in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from recording import keep, make_id, make_record, until
+
+from audit.log import VerdictLog
+from audit.types import LogConfig
+
+
+async def main(url: str, durability: str, first: int, how_many: int) -> None:
+    log = VerdictLog(LogConfig(url, sample=1.0, durability=durability))  # type: ignore[arg-type]
+    log.start()
+    await until(lambda: not log.status().degraded)
+    for serial in range(first, first + how_many):
+        if await keep(log, make_record(id=make_id(serial=serial), response=f"{serial} " * 500)):
+            print(serial, flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    await log.close()
+
+
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))

@@ -1,0 +1,5 @@
+"""The applications that these tests call."""
+
+from serving import client, live
+
+__all__ = ["client", "live"]
