@@ -76,7 +76,9 @@ def _text(node: Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one line for eac
         case PlusMinus(value, minus_first):
             return f"{'-+' if minus_first else '+-'}{_text(value)}"
         case Quantity(value, unit):
-            return f"{_text(value)} " + " ".join(name if power == 1 else f"{name}^{power}" for name, power in unit)
+            return f"{_text(value)} " + " ".join(
+                name if power == 1 else f"{name}^{power}" for name, power in unit
+            )
         case Counted(value, words):
             return f"{_text(value)} {' '.join(words)}"
         case Tuple(items, opening, closing):
@@ -102,7 +104,9 @@ def _text(node: Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one line for eac
         case Ratio(parts):
             return _join(parts, ":")
         case Piecewise(cases):
-            return "; ".join(f"{_text(value)} if {_text(when) if when else 'otherwise'}" for value, when in cases)
+            return "; ".join(
+                f"{_text(value)} if {_text(when) if when else 'otherwise'}" for value, when in cases
+            )
         case Conditioned(body, conditions):
             return f"{_text(body)} where {_join(conditions, ', ')}"
         case Labelled(parts):

@@ -61,7 +61,16 @@ _COMMAND = re.compile(r"\\[a-zA-Z]+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _KNOWN_WORDS = frozenset(
     word.lower()
-    for names in (FUNCTIONS, CONSTANTS, GREEK, CONNECTIVES, CONDITION_WORDS, FILLER_WORDS, DOMAIN_WORDS, UNITS)
+    for names in (
+        FUNCTIONS,
+        CONSTANTS,
+        GREEK,
+        CONNECTIVES,
+        CONDITION_WORDS,
+        FILLER_WORDS,
+        DOMAIN_WORDS,
+        UNITS,
+    )
     for word in names
 ) | {"per", "square", "cubic", "squared", "cubed", "am", "pm", "mod"}
 _LINE = 400
@@ -81,8 +90,16 @@ def candidates(response: str, options: MathOptions) -> Iterator[Candidate]:
     if "boxed" in allowed and (box := last_boxes(response, visible)) is not None:
         yield box
     turn = _TURN.search(response, start or 0)
-    text = _Text(response, start or 0, turn.start() if turn and turn.start() > (start or 0) else len(response))
-    finders = {"tags": text.tags, "phrase": text.phrase, "hash": text.hash, "bold": text.bold, "formula": text.formula}
+    text = _Text(
+        response, start or 0, turn.start() if turn and turn.start() > (start or 0) else len(response)
+    )
+    finders = {
+        "tags": text.tags,
+        "phrase": text.phrase,
+        "hash": text.hash,
+        "bold": text.bold,
+        "formula": text.formula,
+    }
     for source, finder in finders.items():
         if source in allowed:
             yield from finder()
@@ -113,7 +130,9 @@ def last_boxes(response: str, start: int = 0) -> Candidate | None:
     chosen = [boxes[-1]]
     for box in reversed(boxes[:-1]):
         between = response[box[2] : chosen[0][0]]
-        if len(between) > _MOST_BETWEEN or not _BETWEEN.fullmatch(_MARKUP.sub(r" \1 ", between).replace("$", " ")):
+        if len(between) > _MOST_BETWEEN or not _BETWEEN.fullmatch(
+            _MARKUP.sub(r" \1 ", between).replace("$", " ")
+        ):
             break
         chosen.insert(0, box)
     contents = [response[box[1] : box[2] - 1] for box in chosen]
@@ -178,7 +197,11 @@ class _Text:
             yield self._candidate(*matches[-1].span(1), "hash")
 
     def bold(self) -> Iterator[Candidate]:
-        matches = [match for match in _BOLD.finditer(self.response, self.start, self.end) if match[1].strip()[-1:] != ":"]
+        matches = [
+            match
+            for match in _BOLD.finditer(self.response, self.start, self.end)
+            if match[1].strip()[-1:] != ":"
+        ]
         if matches:
             yield self._candidate(*matches[-1].span(1), "bold", loose=True)
 
@@ -201,7 +224,9 @@ class _Text:
         line = max(line, self.start, end - _LINE)
         yield from self._sentence(line, end, "text", fallback=False)
         begin = max(self.start, end - _LINE)
-        stops = [match.end() for match in _SENTENCE_END.finditer(self.response, begin, end) if match.end() < end]
+        stops = [
+            match.end() for match in _SENTENCE_END.finditer(self.response, begin, end) if match.end() < end
+        ]
         for first, last in zip([begin, *stops][::-1], [*stops, end][::-1], strict=False):
             yield from self._sentence(first, last, "text", fallback=True)
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from verifiers.math.compare import budget
 from verifiers.math.compare.answers import Comparer
-from verifiers.math.compare.enclosure import Evaluator, Unclear
-from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly
+from verifiers.math.compare.enclosure import Evaluator
+from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
 from verifiers.math.compare.points import points
 from verifiers.math.compare.policy import Outcome, Policy
-from verifiers.math.compare.rational import Undefined
 from verifiers.math.compare.values import COARSE, is_complex
 from verifiers.math.describe import describe
 from verifiers.math.extract import Candidate, candidates, is_prose
@@ -41,6 +40,7 @@ _GROUPED = re.compile(r"\d,\d{3}(?!\d)")
 _ESCAPED_TWICE = re.compile(r"\\\\(?=[a-zA-Z]|[()\[\]{}])")
 _ESCAPED_ONCE = re.compile(r"(?<!\\)\\[a-zA-Z]")
 _WHOLE_LENGTH = 2_000
+_REASON = {TooCostly: "too_costly", Undefined: "undefined_value"}
 MAX_TRUTHS = 64
 """Alternatives in a list of ground truths."""
 
@@ -61,7 +61,9 @@ def judge(response: str, ground_truth: Any, options: MathOptions) -> Judgement:
     """The verdict on `response`. `ground_truth` is a string, a number's literal, or a list of alternatives."""
     alternatives = ground_truth if isinstance(ground_truth, list) else [ground_truth]
     if not 1 <= len(alternatives) <= MAX_TRUTHS or not all(isinstance(text, str) for text in alternatives):
-        return Unscorable("invalid_ground_truth", "a ground truth is a text, a number, or a list of 1 to 64 texts")
+        return Unscorable(
+            "invalid_ground_truth", "a ground truth is a text, a number, or a list of 1 to 64 texts"
+        )
     verdict: Judgement | None = None
     for text in alternatives:
         try:
@@ -77,7 +79,12 @@ def judge(response: str, ground_truth: Any, options: MathOptions) -> Judgement:
 
 def _judge_one(response: str, truth: Truth, options: MathOptions) -> Judgement:
     try:
-        found = find_answer(response, options, wants_choice=isinstance(truth.readings[0], Choice), wants_words=_is_words(truth))
+        found = find_answer(
+            response,
+            options,
+            wants_choice=isinstance(truth.readings[0], Choice),
+            wants_words=_is_words(truth),
+        )
     except TooLarge:
         return _refused("too_costly", truth)
     except UnsupportedKind:
@@ -100,7 +107,13 @@ def _judge_one(response: str, truth: Truth, options: MathOptions) -> Judgement:
         "route": outcome.route,
     }
     reason = "equal" if outcome.equal else outcome.reason or "different"
-    return Verdict(outcome.equal, reason, float(outcome.equal), detail, tuple(sorted(outcome.flags)) if outcome.equal else ())
+    return Verdict(
+        outcome.equal,
+        reason,
+        float(outcome.equal),
+        detail,
+        tuple(sorted(outcome.flags)) if outcome.equal else (),
+    )
 
 
 def _refused(reason: str, truth: Truth) -> Verdict:
@@ -131,7 +144,11 @@ def find_answer(
         if wants_choice and not isinstance(nodes[0], Choice):
             words = words or (candidate, nodes)
             continue
-        if isinstance(nodes[0], Text | Special) and candidate.source not in {"boxed", "tags", "hash"} and not wants_words:
+        if (
+            isinstance(nodes[0], Text | Special)
+            and candidate.source not in {"boxed", "tags", "hash"}
+            and not wants_words
+        ):
             words = words or (candidate, nodes)
             continue
         return candidate, nodes
@@ -227,8 +244,7 @@ def _compare(truth: Truth, answers: tuple[Node, ...], policy: Policy) -> Outcome
                 blamed = _blame(expected, policy)
                 if blamed is not None:
                     return Unscorable("invalid_ground_truth", blamed)
-                reason = "too_costly" if isinstance(fault, TooCostly) else "not_comparable"
-                found = Outcome(equal=False, route="none", reason=reason)
+                found = Outcome(equal=False, route="none", reason=_REASON.get(type(fault), "not_comparable"))
             if found.equal:
                 return found
             outcome = outcome or found
@@ -250,16 +266,16 @@ def _no_value(node: Node, policy: Policy) -> str | None:
     budget.renew()
     evaluator = Evaluator(complex_values=is_complex(node) or policy.complex_letters, log_base=policy.log_base)
     fault: str | None = "the ground truth has no value at any point"
-    for point in points(sorted(free_symbols(node)), dict(policy.assume), complex_letters=policy.complex_letters):
+    for point in points(
+        sorted(free_symbols(node)), dict(policy.assume), complex_letters=policy.complex_letters
+    ):
         try:
             evaluator.at(node, point, COARSE)
             return None
+        except (Undefined, Unclear):
+            continue
         except TooCostly as costly:
             return f"the ground truth is too costly: {costly}"
         except NotComparable as unknown:
             return f"the ground truth cannot be compared: {unknown}"
-        except (Undefined, Unclear):
-            continue
     return fault
-
-

@@ -246,7 +246,9 @@ class Pool:
         async with self._nursery_lock:
             if self._control is not None:
                 try:
-                    await asyncio.get_running_loop().sock_sendall(self._control, REQUEST.pack(b"k", worker.pid))
+                    await asyncio.get_running_loop().sock_sendall(
+                        self._control, REQUEST.pack(b"k", worker.pid)
+                    )
                 except ConnectionError:
                     return
 

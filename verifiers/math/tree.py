@@ -374,9 +374,7 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
         case Counted(value, words):
             return Counted(change(value), words)
         case Bounded(kind, variable, lower, upper, body):
-            return Bounded(
-                kind, variable, lower and change(lower), upper and change(upper), change(body)
-            )
+            return Bounded(kind, variable, lower and change(lower), upper and change(upper), change(body))
         case Sequence(items):
             return Sequence(tuple(item and change(item) for item in items))
         case Matrix(rows):

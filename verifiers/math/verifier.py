@@ -32,6 +32,7 @@ class MathVerifier:
         "ratio_as_fraction",
     )  # fmt: skip
     reward_range = (0.0, 1.0)
+    self_timed = True
     ground_truth_schema: Mapping[str, Any] = {
         "description": "The answer as LaTeX, plain or Unicode mathematics, or a JSON number; a list is any-of.",
         "anyOf": [
@@ -78,7 +79,9 @@ class MathVerifier:
         """
         truth = _as_text(task.ground_truth)
         if truth is None:
-            return Unscorable("invalid_ground_truth", "a ground truth is a text, a number, or a list of those")
+            return Unscorable(
+                "invalid_ground_truth", "a ground truth is a text, a number, or a list of those"
+            )
         payload = [task.response, truth, task.options.model_dump_json()]
         try:
             return _outcome(await self.pool.run(payload))
@@ -118,4 +121,6 @@ def _as_text(ground_truth: Any) -> str | list[str] | None:
 def _outcome(reply: dict[str, Any]) -> Outcome:
     if "kind" in reply:
         return Unscorable(reply["kind"], reply["message"])
-    return Verdict(reply["correct"], reply["reason"], float(reply["correct"]), reply["detail"], tuple(reply["flags"]))
+    return Verdict(
+        reply["correct"], reply["reason"], float(reply["correct"]), reply["detail"], tuple(reply["flags"])
+    )

@@ -141,7 +141,9 @@ class Comparer:
         if isinstance(truth, Conditioned):
             if not isinstance(response, Conditioned):
                 return Outcome(equal=False, route="conditions", reason="condition_missing")
-            conditions = in_any_order(list(truth.conditions), list(response.conditions), self.compare, as_sets=True)
+            conditions = in_any_order(
+                list(truth.conditions), list(response.conditions), self.compare, as_sets=True
+            )
             if not conditions.equal:
                 return replace(conditions, reason="condition_differs")
             return self.compare(truth.body, response.body)
@@ -152,7 +154,9 @@ class Comparer:
     def _families(self, truth: Node, response: Node, letter: str | None) -> Outcome:
         try:
             return compare_families(
-                as_family(truth, _parameter_of(truth, response)), as_family(response, _parameter_of(response, truth)), self.policy
+                as_family(truth, _parameter_of(truth, response)),
+                as_family(response, _parameter_of(response, truth)),
+                self.policy,
             )
         except NotAFamily:
             bodies = [node.body if isinstance(node, Conditioned) else node for node in (truth, response)]
@@ -166,7 +170,7 @@ class Comparer:
                 return in_order([part for _, part in parts], [part for _, part in others], self.compare)
             case Labelled(parts), (Listing(items) | Tuple(items)):
                 return in_order([part for _, part in parts], items, self.compare)
-            case (Listing(items) | Tuple(items)), Labelled(parts):
+            case ((Listing(items) | Tuple(items)), Labelled(parts)):
                 return in_order(items, [part for _, part in parts], self.compare)
             case (Labelled(), _) | (_, Labelled()):
                 return KIND_DIFFERS
@@ -188,7 +192,11 @@ class Comparer:
         return None
 
     def _as_values(self, values: list[Node], truth: Node, response: Node) -> Outcome | None:
-        if isinstance(response, Set) or (isinstance(truth, Relation) and isinstance(response, Listing) and any(isinstance(item, Tuple) for item in response.items)):
+        if isinstance(response, Set) or (
+            isinstance(truth, Relation)
+            and isinstance(response, Listing)
+            and any(isinstance(item, Tuple) for item in response.items)
+        ):
             return None
         if not isinstance(response, Listing | Tuple):
             return None
@@ -234,10 +242,16 @@ class Comparer:
                 return KIND_DIFFERS if None in times else self._ratios(*times)  # type: ignore[arg-type]
             case Ratio(), _ if isinstance(response, _VALUES):
                 value = ratio_as_value(truth)
-                return KIND_DIFFERS if value is None else _flag(self.compare(value, response), "ratio_as_fraction")
+                return (
+                    KIND_DIFFERS
+                    if value is None
+                    else _flag(self.compare(value, response), "ratio_as_fraction")
+                )
             case _, Ratio() if isinstance(truth, _VALUES):
                 value = ratio_as_value(response)
-                return KIND_DIFFERS if value is None else _flag(self.compare(truth, value), "ratio_as_fraction")
+                return (
+                    KIND_DIFFERS if value is None else _flag(self.compare(truth, value), "ratio_as_fraction")
+                )
         return None
 
     def _congruences(self, truth: Node, response: Node) -> Outcome | None:
@@ -253,7 +267,9 @@ class Comparer:
             case Sequence(items), Sequence(others):
                 if [item is None for item in items] != [item is None for item in others]:
                     return Outcome(equal=False, route="entries", reason="count_differs")
-                pairs = [(a, b) for a, b in zip(items, others, strict=True) if a is not None and b is not None]
+                pairs = [
+                    (a, b) for a, b in zip(items, others, strict=True) if a is not None and b is not None
+                ]
                 return in_order([a for a, _ in pairs], [b for _, b in pairs], self.compare)
             case Set((Sequence() as a,)), Sequence():
                 return self._sequences(a, response)
@@ -300,7 +316,7 @@ class Comparer:
                 if loose:
                     return in_any_order(list(items), list(others), self.compare, as_sets=False)
                 return in_order(items, others, self.compare)
-            case (Set() | Listing()), (Set() | Listing()):
+            case ((Set() | Listing()), (Set() | Listing())):
                 if self.policy.order == "strict" and isinstance(truth, Listing):
                     return in_order(entries(truth), entries(response), self.compare)
                 solutions = all(isinstance(item, Tuple) for item in truth.items)
@@ -368,7 +384,11 @@ def _as_words(node: Node) -> str | None:
 
 def _opened(node: Node) -> Node:
     """A union of finite sets as one set; a plus-minus as the list of both values."""
-    if isinstance(node, SetOperation) and node.operator == "union" and all(isinstance(part, Set) for part in node.parts):
+    if (
+        isinstance(node, SetOperation)
+        and node.operator == "union"
+        and all(isinstance(part, Set) for part in node.parts)
+    ):
         return Set(tuple(item for part in node.parts if isinstance(part, Set) for item in part.items))
     if isinstance(node, EXPRESSIONS) and has_signs(node):
         return Listing(tuple(entries(node)))
@@ -403,5 +423,3 @@ def _parameter_of(node: Node, other: Node) -> str | None:
 
 def _infinite(node: Node) -> bool:
     return node == Constant("oo") or (isinstance(node, Product) and Constant("oo") in node.factors)
-
-

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from verifiers.math.compare import budget
 from verifiers.math.compare.labels import Named, same_label
 from verifiers.math.compare.policy import Outcome
-from verifiers.math.tree import Listing, Node, Number, PlusMinus, Set, Tuple, rebuild, walk
 from verifiers.math.read.atoms import negated
+from verifiers.math.tree import Listing, Node, Number, PlusMinus, Set, Tuple, rebuild, walk
 
 Compare = Callable[[Node, Node], Outcome]
 
@@ -143,7 +143,12 @@ def compare_assignments(truth: list[Named], response: list[Named], compare: Comp
     left = list(response)
     for label, value in truth:
         match = next(
-            (part for part in left if label is not None and part.label is not None and same_label(label, part.label)), None
+            (
+                part
+                for part in left
+                if label is not None and part.label is not None and same_label(label, part.label)
+            ),
+            None,
         )
         if match is None:
             return Outcome(equal=False, route="entries", reason="label_differs")

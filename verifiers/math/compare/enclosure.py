@@ -12,8 +12,8 @@ from typing import Any
 from flint import acb, arb, ctx, fmpq, fmpz
 
 from verifiers.math.compare import budget
-from verifiers.math.compare.errors import NotComparable, TooCostly
-from verifiers.math.compare.rational import NotRational, Undefined, exact
+from verifiers.math.compare.errors import NotComparable, TooCostly, Unclear, Undefined
+from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.read.units import resolve
 from verifiers.math.tree import (
     Apply,
@@ -37,10 +37,6 @@ MAX_TERMS = 2_000
 """Terms of one finite sum or product."""
 MAX_LOG2 = 64
 """Bits of the largest argument of an exponential, power or factorial."""
-
-
-class Unclear(Exception):  # noqa: N818
-    """The ball straddles the edge of a domain: more precision may help."""
 
 
 class Evaluator:
@@ -164,7 +160,9 @@ class Evaluator:
             return self._exponential(exponent)
         ball = self.value(base)
         whole = exponent.unique_fmpz()
-        if whole is not None and (exponent.is_exact() if not self.complex_values else exponent.real.is_exact()):
+        if whole is not None and (
+            exponent.is_exact() if not self.complex_values else exponent.real.is_exact()
+        ):
             return self._integer_power(ball, whole)
         return self._general_power(ball, exponent)
 
@@ -223,7 +221,9 @@ class Evaluator:
             try:
                 index = exact(arguments[1])
             except NotRational:
-                return self._general_power(self.value(arguments[0]), 1 / self._divisor(self.value(arguments[1])))
+                return self._general_power(
+                    self.value(arguments[0]), 1 / self._divisor(self.value(arguments[1]))
+                )
             if index.q != 1 or index == 0 or abs(index) > 10_000:
                 raise NotComparable("a root of that index")
             return self._nth_root(self.value(arguments[0]), int(index))
@@ -408,7 +408,7 @@ _FUNCTIONS: dict[str, Callable[[Evaluator, Ball], Ball]] = {
 
 def log2_size(ball: Ball) -> int | None:
     """log2 of the size of the middle of a ball, rounded; None for a ball around zero."""
-    middle = (ball.abs_upper() if isinstance(ball, acb) else ball.mid())
+    middle = ball.abs_upper() if isinstance(ball, acb) else ball.mid()
     if not middle.is_finite() or middle.is_zero():
         return None
     mantissa, exponent = middle.mid().man_exp() if isinstance(middle, arb) else middle.man_exp()

@@ -1,8 +1,10 @@
 """Why a comparison came to no verdict.
 
 ComparisonError
+|- Undefined       a division by zero or an argument outside the domain
 |- TooCostly       over a fixed budget of bits, terms, steps or precision: never of time
 `- NotComparable   nothing here decides it
+   `- Unclear      a ball straddles the edge of a domain: more precision may help
 """
 
 from __future__ import annotations
@@ -18,3 +20,11 @@ class TooCostly(ComparisonError):  # noqa: N818 - names for what was found
 
 class NotComparable(ComparisonError):  # noqa: N818
     """The steps of the ladder are used up."""
+
+
+class Undefined(ComparisonError):  # noqa: N818
+    """A division by zero or an argument outside the domain."""
+
+
+class Unclear(NotComparable):
+    """A ball straddles the edge of a domain."""

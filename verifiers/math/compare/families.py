@@ -13,11 +13,10 @@ from math import lcm
 from flint import arb, fmpq
 
 from verifiers.math.compare.collections import entries
-from verifiers.math.compare.enclosure import Evaluator, Unclear
-from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly
+from verifiers.math.compare.enclosure import Evaluator
+from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
 from verifiers.math.compare.labels import named, spread_label
 from verifiers.math.compare.policy import Outcome, Policy
-from verifiers.math.compare.rational import Undefined
 from verifiers.math.compare.values import FINE, compare_values
 from verifiers.math.tree import (
     Conditioned,

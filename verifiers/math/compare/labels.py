@@ -156,7 +156,10 @@ def spread_label(node: Node) -> Node:
     if not alike or any(isinstance(part.value, Relation) for part in rest):
         return node
     if all(part.label is None for part in rest) or all(part.label is not None for part in rest):
-        return Listing((first.value, *(align(first.label, part.label or first.label, part.value) for part in rest)), node.joined_by)
+        return Listing(
+            (first.value, *(align(first.label, part.label or first.label, part.value) for part in rest)),
+            node.joined_by,
+        )
     return node
 
 

@@ -71,7 +71,10 @@ def _plus(a: Node, b: Node) -> Node:
         if [len(row) for row in a.rows] != [len(row) for row in b.rows]:
             raise NotComparable("a sum of matrices of different sizes")
         return Matrix(
-            tuple(tuple(Sum(pair) for pair in zip(p, q, strict=True)) for p, q in zip(a.rows, b.rows, strict=True))
+            tuple(
+                tuple(Sum(pair) for pair in zip(p, q, strict=True))
+                for p, q in zip(a.rows, b.rows, strict=True)
+            )
         )
     return Sum((a, b))
 
@@ -86,7 +89,10 @@ def _times(a: Node, b: Node) -> Node:
             columns = list(zip(*right, strict=True))
             return Matrix(
                 tuple(
-                    tuple(Sum(tuple(Product((x, y)) for x, y in zip(row, column, strict=True))) for column in columns)
+                    tuple(
+                        Sum(tuple(Product((x, y)) for x, y in zip(row, column, strict=True)))
+                        for column in columns
+                    )
                     for row in left
                 )
             )

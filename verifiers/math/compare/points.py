@@ -16,7 +16,9 @@ Coordinate = fmpq | tuple[fmpq, fmpq]
 _SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 
 
-def points(names: Sequence[str], assume: Mapping[str, Assumption], *, complex_letters: bool) -> Iterator[dict[str, Coordinate]]:
+def points(
+    names: Sequence[str], assume: Mapping[str, Assumption], *, complex_letters: bool
+) -> Iterator[dict[str, Coordinate]]:
     """Points for the letters `names`, the same for every call: in turn positive, mixed, whole, and below 1."""
     for index in range(MOST):
         yield {

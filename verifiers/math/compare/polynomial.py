@@ -13,9 +13,22 @@ from typing import Any
 from flint import Ordering, fmpq, fmpq_mpoly_ctx, fmpz
 
 from verifiers.math.compare import budget
-from verifiers.math.compare.errors import TooCostly
-from verifiers.math.compare.rational import MAX_BITS, NotRational, Undefined, bits, exact
-from verifiers.math.tree import Apply, Call, Constant, Node, Number, Power, Product, Quantity, Quotient, Sum, Symbol, walk
+from verifiers.math.compare.errors import TooCostly, Undefined
+from verifiers.math.compare.rational import MAX_BITS, NotRational, bits, exact
+from verifiers.math.tree import (
+    Apply,
+    Call,
+    Constant,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quantity,
+    Quotient,
+    Sum,
+    Symbol,
+    walk,
+)
 
 Polynomial = Any
 """`fmpq_mpoly`."""
@@ -229,9 +242,11 @@ class Forms:
         made = self.generator(("power", self._key(bottom), (str(rest), "1")))
         return self.times(self.raised(bottom, whole), self.raised(made, times))
 
-    def _call(self, node: Call | Apply) -> Fraction:  # noqa: C901 - a table of identities
+    def _call(self, node: Call | Apply) -> Fraction:
         if isinstance(node, Apply):
-            return self.generator(("apply", node.name, tuple(self._key(self.of(part)) for part in node.arguments)))
+            return self.generator(
+                ("apply", node.name, tuple(self._key(self.of(part)) for part in node.arguments))
+            )
         name = node.name
         try:
             return self.constant(exact(node))
@@ -274,7 +289,9 @@ class Forms:
             return cosine
         if name == "sec":
             return self.divide(self.constant(fmpq(1)), cosine)
-        square = self.plus(self.constant(fmpq(1)), self.times(self.constant(fmpq(-1)), self.raised(cosine, 2)))
+        square = self.plus(
+            self.constant(fmpq(1)), self.times(self.constant(fmpq(-1)), self.raised(cosine, 2))
+        )
         sine = self.times(sign, self._related(("sin", key), 2, square))
         match name:
             case "tan":

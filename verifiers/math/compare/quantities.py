@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.read.units import UNITS, Dimensions, resolve
-from verifiers.math.tree import Constant, Counted, Node, Number, Power, Product, Quantity, Symbol, free_symbols
+from verifiers.math.tree import (
+    Constant,
+    Counted,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quantity,
+    Symbol,
+    free_symbols,
+)
 
 Compare = Callable[[Node, Node], Outcome]
 
@@ -84,7 +94,9 @@ def _converted(
     return _flagged(outcome, "unit_converted") if outcome.equal else outcome
 
 
-def _one_sided(value: Node, unit: tuple[tuple[str, int], ...], bare: Node, policy: Policy, compare: Compare) -> Outcome:
+def _one_sided(
+    value: Node, unit: tuple[tuple[str, int], ...], bare: Node, policy: Policy, compare: Compare
+) -> Outcome:
     """A quantity against a value without a unit, which is taken to be in the same unit."""
     if unit == (("%", 1),) and policy.percent == "value":
         return compare(Product((value, Number(1, 100))), bare)

@@ -7,7 +7,7 @@ from math import log2
 from flint import fmpq, fmpz
 
 from verifiers.math.compare import budget
-from verifiers.math.compare.errors import TooCostly
+from verifiers.math.compare.errors import TooCostly, Undefined
 from verifiers.math.tree import Call, Node, Number, Power, Product, Quantity, Quotient, Sum
 
 MAX_BITS = 1 << 18
@@ -17,10 +17,6 @@ MAX_FACTORIAL = 20_000
 
 class NotRational(Exception):  # noqa: N818
     """Not built from rational numbers by rational operations."""
-
-
-class Undefined(Exception):  # noqa: N818
-    """A division by zero or an argument outside the domain."""
 
 
 def bits(value: fmpq) -> int:
@@ -128,7 +124,7 @@ def _call(name: str, values: list[fmpq]) -> fmpq:
             return min(values)
         case "max", [*_]:
             return max(values)
-        case ("re" | "conjugate"), [value]:
+        case (("re" | "conjugate"), [value]):
             return value
     return _integer_call(name, values)
 
@@ -138,7 +134,7 @@ def _integer_call(name: str, values: list[fmpq]) -> fmpq:
         raise NotRational
     numbers = [value.p for value in values]
     match name, numbers:
-        case ("factorial" | "double_factorial"), [n]:
+        case (("factorial" | "double_factorial"), [n]):
             if n < 0:
                 raise Undefined
             if n > MAX_FACTORIAL or int(n) * log2(int(n) + 2) > MAX_BITS:
@@ -182,5 +178,3 @@ def _falling(n: fmpz, k: int) -> fmpz:
     for step in range(k):
         product = product * (n - step) // (step + 1)
     return product
-
-

@@ -13,13 +13,13 @@ from typing import Literal
 
 from flint import arb, fmpq, fmpz_poly
 
-from verifiers.math.compare.enclosure import Evaluator, Unclear
-from verifiers.math.compare.errors import NotComparable
+from verifiers.math.compare.enclosure import Evaluator
+from verifiers.math.compare.errors import NotComparable, Unclear, Undefined
 from verifiers.math.compare.labels import is_letter
 from verifiers.math.compare.points import Coordinate, points
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.polynomial import Forms, NotPolynomial
-from verifiers.math.compare.rational import NotRational, Undefined
+from verifiers.math.compare.rational import NotRational
 from verifiers.math.compare.values import FINE
 from verifiers.math.read.atoms import negated
 from verifiers.math.tree import (
@@ -322,7 +322,10 @@ class _Builder:
         for value in terms.values():
             common = common * int(value.q)
         whole = fmpz_poly([int((terms.get(power, fmpq(0)) * common).p) for power in range(degree + 1)])
-        roots = sorted((root.real for root, _ in whole.complex_roots() if root.imag.contains(0)), key=lambda ball: ball.mid())
+        roots = sorted(
+            (root.real for root, _ in whole.complex_roots() if root.imag.contains(0)),
+            key=lambda ball: ball.mid(),
+        )
         return self._by_sign([self.endpoint(root) for root in roots], lambda x: whole(x), operator)
 
     def _by_sign(self, roots: list[int], value: object, operator: str) -> _Region:

@@ -6,15 +6,25 @@ from collections.abc import Callable
 
 from flint import fmpq
 
-from verifiers.math.compare.enclosure import Evaluator, Unclear
-from verifiers.math.compare.errors import NotComparable
+from verifiers.math.compare.enclosure import Evaluator
+from verifiers.math.compare.errors import NotComparable, Unclear, Undefined
 from verifiers.math.compare.points import points
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.polynomial import Forms, NotPolynomial
-from verifiers.math.compare.rational import NotRational, Undefined, exact
+from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.compare.values import AGREEING_POINTS, FINE, is_complex, separated
 from verifiers.math.read.atoms import negated
-from verifiers.math.tree import Congruence, Node, Product, Quotient, Ratio, Relation, Sum, free_symbols, name_applications
+from verifiers.math.tree import (
+    Congruence,
+    Node,
+    Product,
+    Quotient,
+    Ratio,
+    Relation,
+    Sum,
+    free_symbols,
+    name_applications,
+)
 
 Compare = Callable[[Node, Node], Outcome]
 
@@ -61,9 +71,7 @@ def _single(truth: Relation, response: Relation, policy: Policy) -> Outcome:
     operator = truth.operators[0]
     if operator != response.operators[0]:
         return _DIFFERENT
-    sign = ratio_sign(
-        name_applications(_difference(truth)), name_applications(_difference(response)), policy
-    )
+    sign = ratio_sign(name_applications(_difference(truth)), name_applications(_difference(response)), policy)
     ordered = operator in {"<", "<="}
     equal = sign > 0 if ordered else sign != 0
     return Outcome(equal=equal, route="relation")
@@ -151,5 +159,3 @@ def compare_congruences(truth: Congruence, response: Congruence, compare: Compar
     except (NotRational, Undefined, ZeroDivisionError):
         return compare(truth.right, response.right)
     return Outcome(equal=quotient.q == 1, route="exact")
-
-

@@ -13,7 +13,8 @@ from math import log2
 
 from flint import fmpq, fmpz
 
-from verifiers.math.compare.rational import NotRational, Undefined, exact
+from verifiers.math.compare.errors import Undefined
+from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.tree import Call, Constant, Node, Number, Power, Product, Quantity, Quotient, Sum
 
 

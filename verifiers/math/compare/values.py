@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from flint import arb, fmpq
 
-from verifiers.math.compare.enclosure import Ball, Evaluator, Unclear
-from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly
+from verifiers.math.compare.enclosure import Ball, Evaluator
+from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
 from verifiers.math.compare.points import points
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.polynomial import Forms, NotPolynomial
-from verifiers.math.compare.rational import NotRational, Undefined, exact
+from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.compare.root_bound import NotAlgebraic, RootBound
 from verifiers.math.tree import Constant, Node, Number, Product, Sum, free_symbols, name_applications, walk
 

@@ -11,7 +11,9 @@ from verifiers.math.read.tokens import MAX_CHARACTERS, tokenize
 from verifiers.math.tree import Choice, Labelled, Node, Number, children
 
 _CHEMISTRY = re.compile(r"\\ce\s*\{|\\rightleftharpoons|[A-Z][a-z]?\d*\s*\+.*(?:->|\\rightarrow|\\to\b)")
-_PART = re.compile(r"(?:^|(?<=[\s,;.}]))(?:\\text\{)?(?:[Pp]art\s*)?\(?([a-h]|i{1,3}|iv|v|[1-9])\)\}?[:.]?\s*(?=\S)")
+_PART = re.compile(
+    r"(?:^|(?<=[\s,;.}]))(?:\\text\{)?(?:[Pp]art\s*)?\(?([a-h]|i{1,3}|iv|v|[1-9])\)\}?[:.]?\s*(?=\S)"
+)
 _ENDING = re.compile(r"(?:\s|\\,|\\;|\\!|\\ )+$|(?<![.\\])[.,;:]\s*$|\\\\$")
 _WORDLIKE = re.compile(r"[^\W\d_]{2,}")
 _SPACED_GROUPS = re.compile(r"-?\d{1,3}(?: \d{3})+(?:\.\d+)?")
@@ -99,7 +101,13 @@ def _labelled(text: str, *, grouped: bool) -> Node | None:
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     try:
         parts = [
-            (name, read_answer(re.sub(r"(?:\s*(?:,|;|and|\\text\{\s*and\s*\}|\\quad))+\s*$", "", text[mark.end() : end]), grouped=grouped))
+            (
+                name,
+                read_answer(
+                    re.sub(r"(?:\s*(?:,|;|and|\\text\{\s*and\s*\}|\\quad))+\s*$", "", text[mark.end() : end]),
+                    grouped=grouped,
+                ),
+            )
             for name, mark, end in zip(names, marks, ends, strict=True)
         ]
     except TooLarge:

@@ -15,14 +15,36 @@ from verifiers.math.read.names import (
     GREEK_SPELLINGS,
     INVERSES,
 )
-from verifiers.math.tree import Apply, Call, Constant, Node, Number, Power, Product, Quantity, Quotient, Sum, Symbol
+from verifiers.math.tree import (
+    Apply,
+    Call,
+    Constant,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quantity,
+    Quotient,
+    Sum,
+    Symbol,
+)
 
 MAX_DIGITS = 4300
 """Digits of one literal; Python reads no longer ones by default."""
 MAX_EXPONENT = 10_000
 
 _LETTERS = re.compile(
-    "|".join(sorted((name for name in FUNCTIONS | CONSTANTS if len(name) > 1 and name not in {"tr", "arg", "inf", "oo"}), key=len, reverse=True))
+    "|".join(
+        sorted(
+            (
+                name
+                for name in FUNCTIONS | CONSTANTS
+                if len(name) > 1 and name not in {"tr", "arg", "inf", "oo"}
+            ),
+            key=len,
+            reverse=True,
+        )
+    )
     + "|[A-Za-z]"
 )
 _BASES = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
@@ -85,7 +107,9 @@ class Atoms(Cursor):
             return mixed
         if self.at(".") and not self.ahead().space:  # `5.` at the end of a sentence
             following = self.ahead()
-            if following.kind == "stop" or (following.kind == "operator" and following.text in {"}", ")", ","}):
+            if following.kind == "stop" or (
+                following.kind == "operator" and following.text in {"}", ")", ","}
+            ):
                 self.take()
         return value
 
@@ -127,7 +151,12 @@ class Atoms(Cursor):
             if self.token.kind == "command" and self.token.text == "dot":
                 self.take()
                 period += self._digits_in_braces()
-        elif self.at("(") and not self.token.space and self.ahead().kind == "number" and self.ahead(2).text == ")":
+        elif (
+            self.at("(")
+            and not self.token.space
+            and self.ahead().kind == "number"
+            and self.ahead(2).text == ")"
+        ):
             self.take()
             period = self.take().text
             self.take()
@@ -161,7 +190,13 @@ class Atoms(Cursor):
         self.take()
         braces = self.accept("{")
         token = self.take()
-        base = _BASES.get(token.text, 0) if token.kind == "word" else int(token.text) if token.text.isdigit() else 0
+        base = (
+            _BASES.get(token.text, 0)
+            if token.kind == "word"
+            else int(token.text)
+            if token.text.isdigit()
+            else 0
+        )
         if braces:
             self.expect("}")
         if not 2 <= base <= 36 or len(digits) > MAX_DIGITS:
@@ -178,7 +213,12 @@ class Atoms(Cursor):
         part: Node | None = None
         if self.token.kind == "command" and self.token.text in {"frac", "dfrac", "tfrac", "cfrac"}:
             part = self.fraction()
-        elif self.token.kind == "number" and self.token.space and self.ahead().text == "/" and self.ahead(2).kind == "number":
+        elif (
+            self.token.kind == "number"
+            and self.token.space
+            and self.ahead().text == "/"
+            and self.ahead(2).kind == "number"
+        ):
             top, bottom = number(self.token.text), number(self.ahead(2).text)
             self.index += 3
             part = Quotient(top, bottom)
@@ -205,12 +245,16 @@ class Atoms(Cursor):
             if token.kind == "word":
                 if len(token.text) > 1 and token.text not in GREEK and token.text not in CONSTANTS:
                     self.put_back_rest(1)
-                return self.named(token.text if token.text in GREEK or token.text in CONSTANTS else token.text[0])
+                return self.named(
+                    token.text if token.text in GREEK or token.text in CONSTANTS else token.text[0]
+                )
             if token.kind in {"command", "operator"}:
                 self.index -= 1
                 if token.text in {"-", "+"}:
                     self.take()
-                    return negated(self.argument(whole=True)) if token.text == "-" else self.argument(whole=True)
+                    return (
+                        negated(self.argument(whole=True)) if token.text == "-" else self.argument(whole=True)
+                    )
                 if token.kind == "command" or token.text in {"(", "|"}:
                     return self.atom()
         raise self.unexpected("no argument")

@@ -30,13 +30,41 @@ from verifiers.math.tree import (
 
 _CLOSERS = {")": ")", "]": "]", ")>": ">", "[": ")", ">": ">"}
 _MATRICES = frozenset(
-    "matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix array psmallmatrix bsmallmatrix".split()
+    [
+        "matrix",
+        "pmatrix",
+        "bmatrix",
+        "Bmatrix",
+        "vmatrix",
+        "Vmatrix",
+        "smallmatrix",
+        "array",
+        "psmallmatrix",
+        "bsmallmatrix",
+    ]
 )
 _ACCENTS = frozenset(
-    "vec overrightarrow overleftarrow overline bar hat widehat tilde widetilde dot ddot underline mathcal mathscr "
-    "mathfrak overleftrightarrow stackrel".split()
+    [
+        "vec",
+        "overrightarrow",
+        "overleftarrow",
+        "overline",
+        "bar",
+        "hat",
+        "widehat",
+        "tilde",
+        "widetilde",
+        "dot",
+        "ddot",
+        "underline",
+        "mathcal",
+        "mathscr",
+        "mathfrak",
+        "overleftrightarrow",
+        "stackrel",
+    ]
 )
-_LABELS = frozenset("angle triangle measuredangle square odot parallel Box".split())
+_LABELS = frozenset(["angle", "triangle", "measuredangle", "square", "odot", "parallel", "Box"])
 _DOTS = Symbol("...")
 
 
@@ -116,7 +144,9 @@ class Brackets(Operators):
         left = {"]": "(", "<(": "<", "<": "<"}.get(opening, opening)
         if _DOTS in items:
             return Sequence(tuple(None if item == _DOTS else item for item in items))
-        return Tuple(tuple(items), cast("Literal['(', '[', '<']", left), cast("Literal[')', ']', '>']", closing))
+        return Tuple(
+            tuple(items), cast("Literal['(', '[', '<']", left), cast("Literal[')', ']', '>']", closing)
+        )
 
     def _item(self) -> Node:
         return self.relation()
@@ -162,7 +192,7 @@ class Brackets(Operators):
 
     # commands
 
-    def _command(self) -> Node:  # noqa: C901 - one branch for each family of commands
+    def _command(self) -> Node:
         name = self.token.text
         if name in {"frac", "dfrac", "tfrac", "cfrac"}:
             return self.fraction()
@@ -356,5 +386,3 @@ def _cases(rows: list[list[Node]]) -> Node:
     if all(len(row) == 1 for row in rows):
         return Listing(tuple(row[0] for row in rows), "and")
     raise ReadError("cases that are neither values with conditions nor a system")
-
-

@@ -28,9 +28,51 @@ CONSTANTS: dict[str, Literal["pi", "e", "i", "oo"]] = {
 }  # fmt: skip
 
 GREEK = frozenset(
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi rho varrho "
-    "sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi "
-    "Omega ell hbar aleph partial nabla".split()
+    [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "varepsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "vartheta",
+        "iota",
+        "kappa",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "rho",
+        "varrho",
+        "sigma",
+        "varsigma",
+        "tau",
+        "upsilon",
+        "phi",
+        "varphi",
+        "chi",
+        "psi",
+        "omega",
+        "Gamma",
+        "Delta",
+        "Theta",
+        "Lambda",
+        "Xi",
+        "Pi",
+        "Sigma",
+        "Upsilon",
+        "Phi",
+        "Psi",
+        "Omega",
+        "ell",
+        "hbar",
+        "aleph",
+        "partial",
+        "nabla",
+    ]
 )
 
 GREEK_SPELLINGS = {"varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi", "varrho": "rho"}
@@ -42,9 +84,30 @@ SETS = {
 
 CONNECTIVES = {"and": "and", "or": "or", "And": "and", "Or": "or", "AND": "and", "OR": "or"}
 
-CONDITION_WORDS = frozenset("where for if when with given while whenever provided such assuming in".split())
+CONDITION_WORDS = frozenset(
+    ["where", "for", "if", "when", "with", "given", "while", "whenever", "provided", "such", "assuming", "in"]
+)
 
-FILLER_WORDS = frozenset("that is are an a the all any every each some both either be let any".split())
+FILLER_WORDS = frozenset(
+    [
+        "that",
+        "is",
+        "are",
+        "an",
+        "a",
+        "the",
+        "all",
+        "any",
+        "every",
+        "each",
+        "some",
+        "both",
+        "either",
+        "be",
+        "let",
+        "any",
+    ]
+)
 """Words inside a condition that carry nothing: `for all x > 0`, `where n is an integer`."""
 
 DOMAIN_WORDS = {

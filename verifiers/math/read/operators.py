@@ -29,7 +29,22 @@ from verifiers.math.tree import (
 _STARTS = frozenset(("(", "{", "|", "\\{", "[", "<(", "||"))
 _CURRENCY = {"currency$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
 _STOP_COMMANDS = frozenset(
-    "pmod bmod mod quad middle right rfloor rceil where over choose forall therefore because".split()
+    [
+        "pmod",
+        "bmod",
+        "mod",
+        "quad",
+        "middle",
+        "right",
+        "rfloor",
+        "rceil",
+        "where",
+        "over",
+        "choose",
+        "forall",
+        "therefore",
+        "because",
+    ]
 )
 _STOP_WORDS = frozenset(CONNECTIVES) | CONDITION_WORDS | frozenset(DOMAIN_WORDS) | (FILLER_WORDS - {"a"})
 _BRACKETS = ("(", "[", "{")
@@ -51,7 +66,9 @@ class Operators(Atoms):
     def _dangling_sign(self) -> bool:
         """A sign with nothing behind it, as in `0^+`."""
         following = self.ahead()
-        return following.kind == "stop" or (following.kind == "operator" and following.text in {")", "}", ",", "]"})
+        return following.kind == "stop" or (
+            following.kind == "operator" and following.text in {")", "}", ",", "]"}
+        )
 
     def _signed(self) -> Node:
         sign = ""
@@ -128,7 +145,12 @@ class Operators(Atoms):
         braces = self.ahead(2).text == "{"
         power = self.ahead(3 if braces else 2)
         last = self.ahead(5 if braces else 3)
-        return self.token.text == "m" and self.ahead().text == "^" and power.text in {"2", "3"} and last.kind == "stop"
+        return (
+            self.token.text == "m"
+            and self.ahead().text == "^"
+            and power.text in {"2", "3"}
+            and last.kind == "stop"
+        )
 
     def _ends_statement(self) -> bool:
         following = self.ahead()
@@ -225,7 +247,11 @@ class Operators(Atoms):
         if self.at("(", "{", "["):
             opening = self.token.text
             node = self.group() if opening == "{" else self.bracketed()
-            return self.postfix(node) if self.at("deg") or (self.at("^") and self.ahead().text == "circ") else node
+            return (
+                self.postfix(node)
+                if self.at("deg") or (self.at("^") and self.ahead().text == "circ")
+                else node
+            )
         negative = bool(self.accept("-"))
         node = self.factor()
         while self._continues_argument(node):

@@ -6,8 +6,8 @@ from typing import Literal, cast
 
 from verifiers.math.read.brackets import Brackets
 from verifiers.math.read.errors import ReadError
-from verifiers.math.read.operators import is_numeric
 from verifiers.math.read.names import CONDITION_WORDS, CONNECTIVES, DOMAIN_WORDS, FILLER_WORDS
+from verifiers.math.read.operators import is_numeric
 from verifiers.math.read.units import NOUN_PREFIXES, NOUN_SUFFIXES, UNIT_LETTERS, UNITS
 from verifiers.math.tree import (
     Conditioned,
@@ -71,7 +71,11 @@ class Statements(Brackets):
         if self.token.kind == "command" and self.token.text == "not":
             self.take()
             return {"=": "!=", "in": "notin"}.get(self.take().text, "")
-        if self.token.kind == "word" and self.token.text == "in" and self.ahead().text in {"(", "[", "\\{", "R", "Z"}:
+        if (
+            self.token.kind == "word"
+            and self.token.text == "in"
+            and self.ahead().text in {"(", "[", "\\{", "R", "Z"}
+        ):
             self.take()
             return "in"
         if self.at("!") and self.ahead().text == "=":
@@ -158,7 +162,11 @@ class Statements(Brackets):
         sign = 1
         while True:
             power = 1
-            if self.token.kind == "word" and self.token.text.lower() in NOUN_PREFIXES and factors == factors[:]:
+            if (
+                self.token.kind == "word"
+                and self.token.text.lower() in NOUN_PREFIXES
+                and factors == factors[:]
+            ):
                 power = NOUN_PREFIXES[self.take().text.lower()]
             name = self._unit_name()
             if not name:
@@ -308,7 +316,14 @@ def _assemble(items: list[Node], groups: list[list[Node]], joined_by: Literal["c
     if len(groups) > 1 and all(len(group) > 1 for group in groups):
         return Listing(tuple(Tuple(tuple(group)) for group in groups), joined_by)
     membership = items[-1]
-    if isinstance(membership, Relation) and membership.operators in {("in",), ("!=",), (">",), (">=",), ("<",), ("<=",)}:
+    if isinstance(membership, Relation) and membership.operators in {
+        ("in",),
+        ("!=",),
+        (">",),
+        (">=",),
+        ("<",),
+        ("<=",),
+    }:
         if len(items) == 2 and _is_condition(items[0], membership):
             return Conditioned(items[0], (membership,))
         if membership.operators == ("in",) and not any(

@@ -45,11 +45,36 @@ _TIMES = re.compile(r"(?<=\d) ?[xX] ?(?=10\s?(?:\^|\*\*))|(?<=\d) [xX] (?=\d)")
 """The letter x as a sign of multiplication: `3 x 10^8`."""
 
 _UPRIGHT = frozenset(
-    "text textbf textit textrm textnormal textsf texttt mbox hbox mathrm mathbf mathit mathsf mathtt "
-    "operatorname boldsymbol bm pmb rm bf it".split()
+    [
+        "text",
+        "textbf",
+        "textit",
+        "textrm",
+        "textnormal",
+        "textsf",
+        "texttt",
+        "mbox",
+        "hbox",
+        "mathrm",
+        "mathbf",
+        "mathit",
+        "mathsf",
+        "mathtt",
+        "operatorname",
+        "boldsymbol",
+        "bm",
+        "pmb",
+        "rm",
+        "bf",
+        "it",
+    ]
 )
-_TRANSPARENT = frozenset("boxed fbox mathop mathord ensuremath underline emph operatornamewithlimits".split())
-_TEXT = frozenset("text textbf textit textrm textnormal textsf texttt mbox hbox emph".split())
+_TRANSPARENT = frozenset(
+    ["boxed", "fbox", "mathop", "mathord", "ensuremath", "underline", "emph", "operatornamewithlimits"]
+)
+_TEXT = frozenset(
+    ["text", "textbf", "textit", "textrm", "textnormal", "textsf", "texttt", "mbox", "hbox", "emph"]
+)
 
 _OPERATORS = {
     "le": "<=", "leq": "<=", "leqslant": "<=", "leqq": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=",
@@ -161,7 +186,7 @@ class _Tokenizer:
             if self.money:
                 self._emit("operator", "currency$")
             self.space = True
-        elif text in "\"`":
+        elif text in '"`':
             self.space = True
         else:
             self._emit("operator", "..." if text.startswith("...") else _PLAIN.get(text, text))
