@@ -13,8 +13,15 @@ from verifiers.math.compare.collections import (
     in_order,
 )
 from verifiers.math.compare.families import NotAFamily, as_family, compare_families, parameter
-from verifiers.math.compare.labels import align, assignments, named, same_label, spread_label
-from verifiers.math.compare.matrices import compare_matrices, has_matrix
+from verifiers.math.compare.labels import (
+    align,
+    assignments,
+    integration_constant,
+    named,
+    same_label,
+    spread_label,
+)
+from verifiers.math.compare.matrices import compare_matrices, expand_determinants, has_matrix
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.quantities import compare_quantities
 from verifiers.math.compare.real_sets import NotASet, compare_real_sets, looks_like_set
@@ -52,6 +59,7 @@ from verifiers.math.tree import (
     Text,
     Tuple,
     free_symbols,
+    substitute,
 )
 
 KIND_DIFFERS = Outcome(equal=False, route="kinds", reason="kind_differs")
@@ -205,8 +213,11 @@ class Comparer:
     def _named(self, truth: Node, response: Node) -> Outcome | None:
         (label, value), (other, other_value) = named(truth), named(response)
         if label is None and other is None:
-            unchanged = value is truth and other_value is response
-            return None if unchanged else self.compare(value, other_value)
+            if value is truth and other_value is response:
+                return None
+            if isinstance(response, Relation) and not self._consistent(response, other_value):
+                return Outcome(equal=False, route="kinds", reason="several_values")
+            return self.compare(value, other_value)
         if label is not None and other is not None:
             if same_label(label, other) or _function_of(label, other) or _function_of(other, label):
                 return self.compare(value, align(label, other, other_value))
@@ -222,6 +233,11 @@ class Comparer:
                 return KIND_DIFFERS
             return None
         return self.compare(value, response) if label is not None else self.compare(truth, other_value)
+
+    def _consistent(self, chain: Relation, value: Node) -> bool:
+        """Whether `2 + 3 = 5` holds throughout; what follows an approximation sign need not."""
+        exact = [side for side, sign in zip(chain.sides[1:], chain.operators, strict=True) if sign == "="]
+        return all(self.compare(value, side).equal for side in (chain.sides[0], *exact))
 
     def _equations(self, truth: Node, response: Node) -> Outcome:
         assert isinstance(truth, Relation)
@@ -299,6 +315,9 @@ class Comparer:
     def _matrices(self, truth: Node, response: Node) -> Outcome | None:
         if not (has_matrix(truth) or has_matrix(response)) or isinstance(truth, Listing | Set | Relation):
             return None
+        expanded = expand_determinants(truth), expand_determinants(response)
+        if expanded != (truth, response):
+            return self.compare(*expanded)
         return compare_matrices(truth, response, self.compare)
 
     def _collections(self, truth: Node, response: Node) -> Outcome | None:
@@ -328,6 +347,10 @@ class Comparer:
                 return self.compare(truth, only)
             case (Set() | Listing(), _) if isinstance(response, _VALUES):
                 return Outcome(equal=False, route="entries", reason="count_differs")
+            case _, Listing(items, "or") if isinstance(truth, _VALUES) and not has_signs(response):
+                if all(self.compare(truth, item).equal for item in items):  # `3/4 or 0.75`
+                    return Outcome(equal=True, route="entries")
+                return Outcome(equal=False, route="entries", reason="several_values")
             case (_, Set() | Listing()) if isinstance(truth, _VALUES):
                 return Outcome(equal=False, route="entries", reason="several_values")
             case SetOperation(operator, parts), SetOperation(other, others) if operator == other:
@@ -357,6 +380,9 @@ class Comparer:
             return in_any_order(entries(truth), entries(response), self.compare, as_sets=True)
         if _infinite(truth) or _infinite(response):
             return Outcome(equal=False, route="kinds")
+        constants = integration_constant(truth), integration_constant(response)
+        if None not in constants and constants[0] != constants[1]:
+            response = substitute(response, Symbol(constants[1] or ""), Symbol(constants[0] or ""))
         return compare_values(truth, response, self.policy)
 
     def _values_or_kinds(self, truth: Node, response: Node) -> Outcome:

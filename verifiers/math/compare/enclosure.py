@@ -326,6 +326,8 @@ class Evaluator:
         first, last = (self._whole(self.value(bound)) for bound in (lower, upper))
         if last - first > MAX_TERMS:
             raise TooCostly("a sum of too many terms")
+        if last < first - 1:
+            raise Undefined
         total = self._lift(fmpq(0 if node.kind == "sum" else 1))
         outer = self.point
         for index in range(first, last + 1):

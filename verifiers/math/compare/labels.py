@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from verifiers.math.tree import (
@@ -15,14 +16,15 @@ from verifiers.math.tree import (
     Quotient,
     Ratio,
     Relation,
-    Set,
-    SetOperation,
-    Special,
+    Sum,
     Symbol,
     Tuple,
     free_symbols,
     substitute,
+    walk,
 )
+
+_CONSTANT = re.compile(r"[CcK](?:_\w+)?|const")
 
 
 class Named(NamedTuple):
@@ -42,9 +44,10 @@ def named(node: Node) -> Named:
         return Named(None, node)
     sides = list(node.sides)
     if "~" in node.operators:
-        sides = sides[: max(node.operators.index("~") + 1, 1)]
+        exact = node.operators.index("~") + 1
+        sides = sides[: exact + 1] if exact == 1 and free_symbols(sides[0]) else sides[:exact]
         if len(sides) == 1:
-            sides = [node.sides[0], node.sides[1]]
+            return Named(None, sides[0])
     label, value = sides[0], sides[-1]
     if is_label(label) and not _mentions(value, label):
         if is_letter(label) and is_letter(value) and len(sides) == 2:
@@ -75,13 +78,26 @@ def is_label(node: Node) -> bool:
             return all(is_label(part) for part in parts)
         case Quotient(a, b):
             return is_label(a) and is_label(b)
+        case Product((Symbol("d"), Symbol())) | Product((Symbol(), Relation())):  # dy/dx, P(X > 2)
+            return True
         case Product(factors):
             return _is_name(factors)
         case Call("abs", (inner,)):
-            return isinstance(inner, Product) and _is_name(inner.factors)
+            return (
+                is_label(inner) and isinstance(inner, Product | Symbol) and not str(_first(inner)).islower()
+            )
         case Call(("sin" | "cos" | "tan"), (Symbol(),)):
             return True
     return False
+
+
+def _first(node: Node) -> str:
+    match node:
+        case Symbol(name):
+            return name[0]
+        case Product((Symbol(name), *_)):
+            return name[0]
+    return ""
 
 
 def _is_name(factors: tuple[Node, ...]) -> bool:
@@ -163,6 +179,11 @@ def spread_label(node: Node) -> Node:
     return node
 
 
-def is_set_like(node: Node) -> bool:
-    """Whether `x in node` makes sense."""
-    return isinstance(node, Set | SetOperation | NamedSet | Tuple | Special)
+def integration_constant(node: Node) -> str | None:
+    """The name of the constant in `... + C`; None without exactly one."""
+    if not isinstance(node, Sum):
+        return None
+    names = [term.name for term in node.terms if isinstance(term, Symbol) and _CONSTANT.fullmatch(term.name)]
+    if len(names) != 1 or sum(part == Symbol(names[0]) for part in walk(node)) != 1:
+        return None
+    return names[0]

@@ -7,7 +7,20 @@ from collections.abc import Callable
 from verifiers.math.compare.collections import COUNT_DIFFERS, all_equal
 from verifiers.math.compare.errors import NotComparable
 from verifiers.math.compare.policy import Outcome
-from verifiers.math.tree import Matrix, Node, Number, Power, Product, Quotient, Sum, Symbol, Tuple, walk
+from verifiers.math.tree import (
+    Call,
+    Matrix,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quotient,
+    Sum,
+    Symbol,
+    Tuple,
+    rebuild,
+    walk,
+)
 
 Compare = Callable[[Node, Node], Outcome]
 MAX_ENTRIES = 400
@@ -29,6 +42,27 @@ def compare_matrices(truth: Node, response: Node, compare: Compare) -> Outcome:
         return COUNT_DIFFERS
     pairs = ((a, b) for p, q in zip(left.rows, right.rows, strict=True) for a, b in zip(p, q, strict=True))
     return all_equal(pairs, compare)
+
+
+def expand_determinants(node: Node) -> Node:
+    """`node` with determinants up to 4 x 4 and traces written out."""
+    node = rebuild(node, expand_determinants)
+    match node:
+        case Call("det", (Matrix(rows),)) if len(rows) == len(rows[0]) <= 4:
+            return _determinant(rows)
+        case Call("trace", (Matrix(rows),)) if len(rows) == len(rows[0]):
+            return Sum((Number(0), *(row[index] for index, row in enumerate(rows))))
+    return node
+
+
+def _determinant(rows: tuple[tuple[Node, ...], ...]) -> Node:
+    if len(rows) == 1:
+        return rows[0][0]
+    terms = []
+    for column, entry in enumerate(rows[0]):
+        minor = tuple(row[:column] + row[column + 1 :] for row in rows[1:])
+        terms.append(Product((Number(-1 if column % 2 else 1), entry, _determinant(minor))))
+    return Sum(tuple(terms))
 
 
 def _flat(node: Node) -> Node:

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from verifiers.math.compare.policy import Assumption
 
-MOST = 48
+MOST = 64
 """Candidates; those outside the domain of an expression are passed over."""
 
 Coordinate = fmpq | tuple[fmpq, fmpq]
@@ -42,7 +42,7 @@ def _coordinate(index: int, order: int, assumption: Assumption) -> Coordinate:
         case 1:
             value = (value - 2) if (index + order) % 3 else value + fmpq(order, 3)
         case 2:
-            value = fmpq((seed * 3 + 2 * order) % 17 - (5 if index > 8 else -1))
+            value = fmpq((seed * 3 + 2 * order) % 17 - 3)
         case 3:
             value = value / (1 + value)
     if assumption == "positive":

@@ -250,6 +250,8 @@ class _Builder:
         return _Combination("and", tuple(regions))
 
     def _listed(self, items: tuple[Node, ...], joined_by: str, variable: str | None) -> _Region:
+        if all(isinstance(item, Tuple) for item in items):  # `(-oo, 2) and (3, oo)`
+            return _Combination("or", tuple(self.region(item, variable) for item in items))
         names = {variable_of(item) for item in items}
         if len(names) != 1 or None in names:
             raise NotASet("relations about different variables")

@@ -38,7 +38,7 @@ def read_answer(text: str, *, grouped: bool = True) -> Node:
         return special
     if (labelled := _labelled(text, grouped=grouped)) is not None:
         return labelled
-    if (lettered := phrases.choice_and_content(bare)) is not None:
+    if (lettered := phrases.choice_and_content(text)) is not None:
         return _lettered(*lettered)
     if _CHEMISTRY.search(text):
         raise UnsupportedKind("a chemical equation")

@@ -110,6 +110,30 @@ FILLER_WORDS = frozenset(
 )
 """Words inside a condition that carry nothing: `for all x > 0`, `where n is an integer`."""
 
+HEDGES = frozenset(
+    [
+        "not",
+        "maybe",
+        "perhaps",
+        "probably",
+        "possibly",
+        "approximately",
+        "about",
+        "roughly",
+        "unless",
+        "except",
+        "wrong",
+        "incorrect",
+        "guess",
+        "than",
+        "otherwise",
+        "but",
+        "however",
+        "instead",
+    ]
+)
+"""Words behind a value that take it back or leave it open: no answer."""
+
 DOMAIN_WORDS = {
     "integer": "Z", "integers": "Z", "real": "R", "reals": "R", "rational": "Q", "natural": "N",
     "positive": "+", "negative": "-", "nonnegative": "0+", "nonzero": "*", "number": "", "numbers": "",

@@ -16,7 +16,10 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([apAP])?\.?\s?(?:[mM]\.?
 _CLOCK_HOUR = re.compile(r"(\d{1,2})\s*([apAP])\.?\s?[mM]\.?")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _CHOICE = re.compile(r"(?:(?:option|choice|answer)\s*)?\(?([A-J])\)?[.:)]?", re.IGNORECASE)
-_CHOICE_AND_CONTENT = re.compile(r"(?:\(([A-J])\)|([A-J])[.:)](?=\s|\\|\$|\())\s*(\S.*)", re.DOTALL)
+_CHOICE_AND_CONTENT = re.compile(
+    r"(?:\\(?:text|mathrm)(?:bf|it|rm)?\s*\{\s*)?(?:\(([A-J])\)|([A-J])[.:)](?=[\s}\\$(]))\s*(\}?)(?:\\[ ,;:]|[\s~])*(\S.*)",
+    re.DOTALL,
+)
 _WORDS = re.compile(r"[^\W\d_](?:[^\W\d_]|[\s,.'’\-])*")
 
 _SPECIAL = {
@@ -30,6 +33,10 @@ _SPECIAL = {
     "undefined": "undefined|not defined|indeterminate",
 }
 _SPECIAL_BY_WORDS = {words: name for name, row in _SPECIAL.items() for words in row.split("|")}
+_NO_SOLUTION = re.compile(
+    r"(?:there (?:is|are) )?no (?:(?:real|integer|positive|such|valid|possible|rational|complex) )*"
+    r"(?:solutions?|values?|numbers?|integers?|roots?)(?: exists?)?"
+)
 _ALL_REALS = frozenset(
     ("all real numbers", "all reals", "real numbers", "all real numbers x", "the real numbers", "all real")
 )
@@ -116,12 +123,17 @@ def choice(text: str) -> Choice | None:
 def choice_and_content(text: str) -> tuple[str, str] | None:
     """`(B) 42` as letter and text."""
     match = _CHOICE_AND_CONTENT.fullmatch(text)
-    return None if match is None else (match[1] or match[2], match[3])
+    if match is None:
+        return None
+    wrapped = text.startswith("\\") and not match[3]
+    return match[1] or match[2], match[4].removesuffix("}") if wrapped else match[4]
 
 
 def statement(words: str) -> Node | None:
     """`no solution`, `yes`, `all real numbers`; None when the words say nothing known."""
     key = words.lower().rstrip(".!")
+    if _NO_SOLUTION.fullmatch(key):
+        return Special("empty")
     if key in _ALL_REALS:
         return NamedSet("R")
     name = _SPECIAL_BY_WORDS.get(key)

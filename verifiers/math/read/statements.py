@@ -6,7 +6,15 @@ from typing import Literal, cast
 
 from verifiers.math.read.brackets import Brackets
 from verifiers.math.read.errors import ReadError
-from verifiers.math.read.names import CONDITION_WORDS, CONNECTIVES, DOMAIN_WORDS, FILLER_WORDS
+from verifiers.math.read.names import (
+    CONDITION_WORDS,
+    CONNECTIVES,
+    DOMAIN_WORDS,
+    FILLER_WORDS,
+    FUNCTIONS,
+    GREEK,
+    HEDGES,
+)
 from verifiers.math.read.operators import is_numeric
 from verifiers.math.read.units import NOUN_PREFIXES, NOUN_SUFFIXES, UNIT_LETTERS, UNITS
 from verifiers.math.tree import (
@@ -50,7 +58,7 @@ class Statements(Brackets):
 
     def relation(self) -> Node:
         """Set expressions joined by relation signs; a congruence; an implication counts by its end."""
-        sides = [self.setwise()]
+        sides = [self._name_in_words() or self.setwise()]
         operators: list[str] = []
         while True:
             operator = self._relation_sign()
@@ -66,6 +74,19 @@ class Statements(Brackets):
             with self.nested():
                 return self.relation()
         return self._modulus(node)
+
+    def _name_in_words(self) -> Node | None:
+        """`\\text{Total cost} = ...`: words before an equals sign are one name."""
+        end = self.index
+        while self.tokens[end].kind == "word":
+            end += 1
+        words = [token.text for token in self.tokens[self.index : end]]
+        if self.tokens[end].text != "=" or len(words) > MAX_WORDS or not any(len(word) > 3 for word in words):
+            return None
+        if any(word in FUNCTIONS or word in GREEK or word in CONNECTIVES for word in words):
+            return None
+        self.index = end
+        return Symbol(" ".join(words).lower())
 
     def _relation_sign(self) -> str:
         if self.token.kind == "command" and self.token.text == "not":
@@ -213,6 +234,8 @@ class Statements(Brackets):
             text = self.token.text
             if text in CONNECTIVES or text in CONDITION_WORDS or text in {"mod"}:
                 break
+            if text.lower() in HEDGES:
+                raise self.unexpected("a hedge")
             if len(text) == 1 and not self.token.upright and not words:
                 raise self.unexpected("a letter behind a number")
             words.append(self.take().text.lower())
@@ -262,6 +285,11 @@ class Statements(Brackets):
     def _at_condition(self) -> bool:
         if self.at("(") and self.ahead().kind == "word" and self.ahead().text in CONDITION_WORDS:
             return True
+        letter_with_domain = len(self.token.text) == 1 and self.ahead().text in FILLER_WORDS | set(
+            DOMAIN_WORDS
+        )
+        if self.token.kind == "word" and self.ahead().kind == "word" and letter_with_domain:
+            return True
         return (self.token.kind == "word" and self.token.text in CONDITION_WORDS) or (
             self.token.kind == "command" and self.token.text in {"forall", "quad"}
         )
@@ -284,6 +312,8 @@ class Statements(Brackets):
                 node = Relation((node, self._domain()), ("in",))
         if bracket:
             self.expect(")")
+        if not isinstance(node, Relation | Congruence):
+            raise self.unexpected("no condition")
         return node
 
     def _domain(self) -> Node:

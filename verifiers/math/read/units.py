@@ -51,6 +51,7 @@ _BASE: dict[str, tuple[str, str]] = {
     "CNY": ("money", "CNY 1 yuan 1 RMB 1"),
     "byte": ("data", "byte 1 bytes 1 bit 1/8 bits 1/8 kB 1000 KB 1000 MB 1000000 GB 1000000000 KiB 1024 MiB 1048576"),
     "rad": ("angle", "rad 1 rads 1 radian 1 radians 1"),
+    "unit": ("unit", "unit 1 units 1"),
     "%": ("part", "% 1 percent 1 pct 1 percentage 1 percents 1"),
 }  # fmt: skip
 
