@@ -31,7 +31,7 @@ class Candidate:
     """Cut out of prose: mere words do not count as an answer here."""
 
 
-_BRACES = re.compile(r"\\+(?:boxed|fbox)\s*\{|\\\\|\\[{}]|[{}]")
+_BRACES = re.compile(r"\\*(?:boxed|fbox)\s*\{|\\\\|\\[{}]|[{}]")
 _BETWEEN = re.compile(
     r"""[\s.]*
     (?: [,;]\s*(?:and|or)? | (?=\s*$) | (?:[a-z]+\s+|for\s+part\s+\(?[a-z]\)?\s+){0,3}(?:and|or) )
@@ -142,7 +142,7 @@ def last_boxes(response: str, start: int = 0) -> Candidate | None:
 
 
 def complete_boxes(response: str, start: int = 0) -> list[tuple[int, int, int]]:
-    """(start, start of the content, end) of every closed box that lies in no other closed box."""
+    """(start, start of the content, end) of every closed box that holds no other."""
     found: list[tuple[int, int, int]] = []
     if "boxed" not in response and "fbox" not in response:
         return found
@@ -155,9 +155,7 @@ def complete_boxes(response: str, start: int = 0) -> list[tuple[int, int, int]]:
             open_braces.append((False, match.start(), match.end()))
         elif token == "}" and open_braces:
             is_box, begin, content = open_braces.pop()
-            if is_box:
-                while found and found[-1][0] > begin:
-                    found.pop()
+            if is_box and not (found and found[-1][0] > begin):
                 found.append((begin, content, match.end()))
     return found
 

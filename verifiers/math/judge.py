@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from verifiers.math.compare import budget
 from verifiers.math.compare.answers import Comparer
@@ -41,6 +41,8 @@ _ESCAPED_TWICE = re.compile(r"\\\\(?=[a-zA-Z]|[()\[\]{}])")
 _ESCAPED_ONCE = re.compile(r"(?<!\\)\\[a-zA-Z]")
 _WHOLE_LENGTH = 2_000
 _REASON = {TooCostly: "too_costly", Undefined: "undefined_value"}
+CLIP = 512
+"""Characters of the response in a summary."""
 MAX_TRUTHS = 64
 """Alternatives in a list of ground truths."""
 
@@ -64,108 +66,116 @@ def judge(response: str, ground_truth: Any, options: MathOptions) -> Judgement:
         return Unscorable(
             "invalid_ground_truth", "a ground truth is a text, a number, or a list of 1 to 64 texts"
         )
-    verdict: Judgement | None = None
-    for text in alternatives:
-        try:
-            truth = _truth(text, options.kind)
-        except InvalidGroundTruth as fault:
-            return Unscorable("invalid_ground_truth", str(fault))
-        verdict = _judge_one(response, truth, options)
+    try:
+        truths = [_truth(text, options.kind) for text in alternatives]
+    except InvalidGroundTruth as fault:
+        return Unscorable("invalid_ground_truth", str(fault))
+    verdict: Judgement = _judge_one(response, truths[0], options)
+    for truth in truths[1:]:
         if isinstance(verdict, Unscorable) or verdict.correct:
-            return verdict
-    assert verdict is not None
+            break
+        verdict = _judge_one(response, truth, options)
     return verdict
 
 
 def _judge_one(response: str, truth: Truth, options: MathOptions) -> Judgement:
-    try:
-        found = find_answer(
-            response,
-            options,
-            wants_choice=isinstance(truth.readings[0], Choice),
-            wants_words=_is_words(truth),
-        )
-    except TooLarge:
-        return _refused("too_costly", truth)
-    except UnsupportedKind:
-        return _refused("unsupported_kind", truth)
-    except ReadError:
-        return _refused("unparsable", truth)
-    if found is None:
-        return _refused("no_answer", truth)
-    candidate, answers = found
-    policy = _policy(options, truth.readings[0])
-    outcome = _compare(truth, answers, policy)
+    found = find_answer(response, options, wants=truth.readings[0])
+    if isinstance(found.answer, ReadError):
+        return _refused(found, found.answer, truth, options)
+    outcome = _compare(truth, found.answer, _policy(options, truth.readings[0]))
     if isinstance(outcome, Unscorable):
         return outcome
-    detail = {
-        "extracted": candidate.text[:2000],
-        "source": candidate.source,
-        "span": [candidate.start, candidate.end],
-        "parsed": describe(answers[0]),
-        "expected": describe(truth.readings[0]),
-        "route": outcome.route,
-    }
     reason = "equal" if outcome.equal else outcome.reason or "different"
-    return Verdict(
-        outcome.equal,
-        reason,
-        float(outcome.equal),
-        detail,
-        tuple(sorted(outcome.flags)) if outcome.equal else (),
-    )
+    shown = {"parsed": describe(found.answer[0]), "route": outcome.route}
+    flags = tuple(sorted(outcome.flags)) if outcome.equal else ()
+    return Verdict(outcome.equal, reason, float(outcome.equal), _detail(found, truth, options, shown), flags)
 
 
-def _refused(reason: str, truth: Truth) -> Verdict:
-    return Verdict(False, reason, 0.0, {"expected": describe(truth.readings[0])})
+def _refused(found: Found, fault: ReadError, truth: Truth, options: MathOptions) -> Verdict:
+    match fault:
+        case TooLarge():
+            reason = "too_costly"
+        case UnsupportedKind():
+            reason = "unsupported_kind"
+        case _:
+            reason = "no_answer" if found.candidate is None or not found.candidate.text else "unparsable"
+    return Verdict(False, reason, 0.0, _detail(found, truth, options, {"problem": str(fault)}))
 
 
-def find_answer(
-    response: str, options: MathOptions, *, wants_choice: bool = False, wants_words: bool = False
-) -> tuple[Candidate, tuple[Node, ...]] | None:
-    """The first candidate that can be read, with its readings; None when there is none.
+def _detail(found: Found, truth: Truth, options: MathOptions, shown: dict[str, str]) -> dict[str, Any]:
+    """What was taken from the response, where, and how it was decided."""
+    if options.detail == "none":
+        return {}
+    taken: dict[str, Any] = {"extracted": None, "source": None, "span": None}
+    if found.candidate is not None:
+        text = found.candidate.text
+        taken = {
+            "extracted": text if options.detail == "full" else text[:CLIP],
+            "source": found.candidate.source,
+            "span": [found.candidate.start, found.candidate.end],
+        }
+    return {**taken, "expected": describe(truth.readings[0]), **shown}
 
-    A box alone decides: when it cannot be read, `ReadError` is raised. Only a ground truth that is a choice
-    letter passes over sources that hold none.
+
+class Found(NamedTuple):
+    """The place that counts, and its readings or why it has none."""
+
+    candidate: Candidate | None
+    answer: tuple[Node, ...] | ReadError
+
+
+def find_answer(response: str, options: MathOptions, wants: Node | None = None) -> Found:
+    """The first candidate that can be read. A box or tag alone decides, read or not.
+
+    wants: the ground truth. One that is a choice letter passes over places that hold none; words out of running
+    prose count only when it is words itself.
     """
-    fault: ReadError | None = None
-    words: tuple[Candidate, tuple[Node, ...]] | None = None
+    unread: Found | None = None
+    words: Found | None = None
     for candidate in candidates(response, options):
+        if candidate.loose and is_prose(candidate.text) and not isinstance(wants, Choice):
+            continue
         try:
-            if candidate.loose and is_prose(candidate.text):
-                continue
-            nodes = _readings(candidate.text, options.kind)
-        except ReadError as error:
-            if candidate.source in {"boxed", "tags"} and not wants_choice:
-                raise
+            found = Found(
+                candidate, _readings(candidate.text, options.kind, choice=isinstance(wants, Choice))
+            )
+        except ReadError as fault:
+            if candidate.source in _DECIDING and not isinstance(wants, Choice):
+                return Found(candidate, fault)
             if not candidate.loose and candidate.source != "text":
-                fault = fault or error
+                unread = unread or Found(candidate, fault)
             continue
-        if wants_choice and not isinstance(nodes[0], Choice):
-            words = words or (candidate, nodes)
-            continue
-        if (
-            isinstance(nodes[0], Text | Special)
-            and candidate.source not in {"boxed", "tags", "hash"}
-            and not wants_words
-        ):
-            words = words or (candidate, nodes)
-            continue
-        return candidate, nodes
-    if words is None and fault is not None:
-        raise fault
-    return words
+        if _counts(found, wants):
+            return found
+        words = words or found
+    return words or unread or Found(None, ReadError("no answer found"))
 
 
-def _is_words(truth: Truth) -> bool:
-    return isinstance(truth.readings[0], Text | Special)
+_DECIDING = frozenset(("boxed", "tags"))
 
 
-def _readings(text: str, kind: str) -> tuple[Node, ...]:
+def _counts(found: Found, wants: Node | None) -> bool:
+    assert found.candidate is not None
+    assert isinstance(found.answer, tuple)
+    answer = found.answer[0]
+    if isinstance(wants, Choice):
+        return isinstance(answer, Choice)
+    if isinstance(answer, Text | Special) and found.candidate.source not in _DECIDING | {"hash"}:
+        return isinstance(wants, Text | Special)
+    return True
+
+
+def _readings(text: str, kind: str, *, choice: bool = False) -> tuple[Node, ...]:
     text = _unescaped(text)
     if kind == "text":
         return (phrases.words(phrases.plain(text)),)
-    node = _as_kind(read_answer(text), kind)
+    try:
+        node = _as_kind(read_answer(text), kind)
+    except ReadError:
+        letter = phrases.leading_choice(phrases.plain(text)) if choice else None
+        if letter is None:
+            raise
+        return (letter,)
     if _GROUPED.search(text) and ",0" not in text.replace(",000", ""):
         try:
             other = _as_kind(read_answer(text, grouped=False), kind)
@@ -210,13 +220,10 @@ def _truth(text: str, kind: str) -> Truth:
     else:
         first = None
     options = MathOptions(kind=kind, sources=tuple(source for source in SOURCES if source != "text"))  # type: ignore[arg-type]
-    try:
-        found = find_answer(text, options)
-    except ReadError as fault:
-        raise InvalidGroundTruth(f"the ground truth cannot be read: {fault}") from None
-    if found is None:
-        raise InvalidGroundTruth(f"the ground truth cannot be read: {first or 'no answer in it'}")
-    return Truth(found[1], text)
+    found = find_answer(text, options)
+    if isinstance(found.answer, ReadError):
+        raise InvalidGroundTruth(f"the ground truth cannot be read: {first or found.answer}")
+    return Truth(found.answer, text)
 
 
 def _policy(options: MathOptions, truth: Node) -> Policy:

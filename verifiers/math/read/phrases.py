@@ -20,6 +20,10 @@ _CHOICE_AND_CONTENT = re.compile(
     r"(?:\\(?:text|mathrm)(?:bf|it|rm)?\s*\{\s*)?(?:\(([A-J])\)|([A-J])[.:)](?=[\s}\\$(]))\s*(\}?)(?:\\[ ,;:]|[\s~])*(\S.*)",
     re.DOTALL,
 )
+_LEADING_CHOICE = re.compile(
+    r"(?:(?:option|choice|answer)\s*:?\s*)?\**\s*(?:\(([A-J])\)|([B-J])(?=\s+(?:because|since|as)\b)|([A-J])(?=[.:),]?\**\s*$))",
+    re.IGNORECASE,
+)
 _WORDS = re.compile(r"[^\W\d_](?:[^\W\d_]|[\s,.'’\-])*")
 
 _SPECIAL = {
@@ -118,6 +122,18 @@ def choice(text: str) -> Choice | None:
     if match is None or (match[1].islower() and len(text) == 1):
         return None
     return Choice(match[1].upper())
+
+
+def leading_choice(text: str) -> Choice | None:
+    """The letter at the head of prose: `B because 42 is even`; None when prose begins otherwise.
+
+    `A` before a word may be the article, so it needs a bracket, a period or the end behind it.
+    """
+    match = _LEADING_CHOICE.match(text)
+    if match is None:
+        return None
+    letter = match[1] or match[2] or match[3]
+    return Choice(letter) if letter.isupper() else None
 
 
 def choice_and_content(text: str) -> tuple[str, str] | None:
