@@ -12,7 +12,9 @@ _LETTER = r"[A-Z]"
 _WRAPPED = rf"\(({_LETTER})\)|\[({_LETTER})\]|({_LETTER})"
 _ALONE = re.compile(rf"(?:(?:option|choice|answer)s?\s*:?\s*)?(?:{_WRAPPED})[.:)]?", re.IGNORECASE)
 _LIST = re.compile(rf"(?:{_WRAPPED})(?:\s*(?:,|;|&|and|,\s*and)\s*(?:{_WRAPPED}))+[.]?")
-_WITH_TEXT = re.compile(rf"(?:(?:option|choice)\s+)?(?:\(({_LETTER})\)|({_LETTER})[.:)](?=\s|$))\s*(\S.*)", re.DOTALL)
+_WITH_TEXT = re.compile(
+    rf"(?:(?:option|choice)\s+)?(?:\(({_LETTER})\)|({_LETTER})[.:)](?=\s|$))\s*(\S.*)", re.DOTALL
+)
 _IN_PROSE = re.compile(
     rf"(?:(?:option|choice|answer)\s*:?\s*)?(?:\(({_LETTER})\)(?!\s*(?:or|/))|([B-HJ-Z])(?=\s+(?:because|since|as)\b))"
 )

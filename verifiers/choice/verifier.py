@@ -22,7 +22,14 @@ class ChoiceVerifier:
     name = "choice"
     version = "1.0.0"
     Options: ClassVar[type[ChoiceOptions]] = ChoiceOptions
-    reasons: tuple[str, ...] = ("equal", "different", "several_choices", "contradiction", "no_answer", "no_choice")
+    reasons: tuple[str, ...] = (
+        "equal",
+        "different",
+        "several_choices",
+        "contradiction",
+        "no_answer",
+        "no_choice",
+    )
     flags: tuple[str, ...] = ()
     reward_range = (0.0, 1.0)
     ground_truth_schema: Mapping[str, Any] = {
@@ -39,7 +46,9 @@ class ChoiceVerifier:
     def judge(self, task: Task) -> Outcome:
         """Judge one response."""
         options: ChoiceOptions = task.options
-        truth = read_choice(task.ground_truth, options.choices) if isinstance(task.ground_truth, str) else None
+        truth = (
+            read_choice(task.ground_truth, options.choices) if isinstance(task.ground_truth, str) else None
+        )
         if truth is None or truth.contradiction:
             return Unscorable("invalid_ground_truth", "the ground truth names no choice")
         candidate, chosen = find_choice(task.response, options)
@@ -47,7 +56,9 @@ class ChoiceVerifier:
         detail: dict[str, Any] = {}
         if options.detail != "none":
             detail = {
-                "extracted": candidate.text[: None if options.detail == "full" else CLIP] if candidate else None,
+                "extracted": candidate.text[: None if options.detail == "full" else CLIP]
+                if candidate
+                else None,
                 "source": candidate.source if candidate else None,
                 "span": [candidate.start, candidate.end] if candidate else None,
                 "parsed": ", ".join(chosen.letters) if chosen else None,

@@ -20,19 +20,8 @@ from verifiers.math.options import SOURCES, MathOptions
 from verifiers.math.read import phrases
 from verifiers.math.read.answer import read_answer
 from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
-from verifiers.math.tree import (
-    EXPRESSIONS,
-    Choice,
-    Listing,
-    Node,
-    Set,
-    SetOperation,
-    Special,
-    Text,
-    Tuple,
-    children,
-    free_symbols,
-)
+from verifiers.math.traverse import children, free_symbols
+from verifiers.math.tree import EXPRESSIONS, Choice, Listing, Node, Set, SetOperation, Special, Text, Tuple
 from verifiers.types import Outcome as Judgement
 from verifiers.types import Unscorable, Verdict
 
@@ -219,7 +208,7 @@ def _truth(text: str, kind: str) -> Truth:
             first: ReadError | None = fault
     else:
         first = None
-    options = MathOptions(kind=kind, sources=tuple(source for source in SOURCES if source != "text"))  # type: ignore[arg-type]
+    options = MathOptions(kind=kind, sources=tuple(source for source in SOURCES if source != "text"))
     found = find_answer(text, options)
     if isinstance(found.answer, ReadError):
         raise InvalidGroundTruth(f"the ground truth cannot be read: {first or found.answer}")

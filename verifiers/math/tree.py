@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,9 +69,9 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A sum, product, integral, limit or derivative: an operator that binds `variable` in `body`."""
+    """A sum, product, integral or limit: an operator that binds `variable` in `body`."""
 
-    kind: Literal["sum", "prod", "int", "lim", "diff"]
+    kind: Literal["sum", "prod", "int", "lim"]
     variable: str
     lower: Node | None
     upper: Node | None
@@ -286,121 +285,3 @@ EXPRESSIONS = (
     PlusMinus,
 )
 """The kinds that stand for one value (or, with a plus-minus, a few)."""
-
-
-def children(node: Node) -> tuple[Node, ...]:
-    """The nodes directly below `node`."""
-    match node:
-        case Sum(parts) | Product(parts) | Call(_, parts) | Apply(_, parts) | Ratio(parts):
-            return parts
-        case Tuple(parts) | Set(parts) | Listing(parts) | SetOperation(_, parts) | Relation(parts):
-            return parts
-        case Quotient(a, b) | Power(a, b) | SetBuilder(a, b):
-            return (a, b)
-        case PlusMinus(value) | Quantity(value) | Counted(value):
-            return (value,)
-        case Bounded(_, _, lower, upper, body):
-            return tuple(part for part in (lower, upper, body) if part is not None)
-        case Sequence(items):
-            return tuple(item for item in items if item is not None)
-        case Matrix(rows):
-            return tuple(entry for row in rows for entry in row)
-        case Congruence(a, b, c):
-            return (a, b, c)
-        case Piecewise(cases):
-            return tuple(part for case in cases for part in case if part is not None)
-        case Conditioned(body, conditions):
-            return (body, *conditions)
-        case Labelled(parts):
-            return tuple(node for _, node in parts)
-        case Choice(_, content):
-            return () if content is None else (content,)
-        case _:
-            return ()
-
-
-def walk(node: Node) -> list[Node]:
-    """`node` and everything below it."""
-    found = [node]
-    for seen in found:
-        found.extend(children(seen))
-    return found
-
-
-def free_symbols(node: Node) -> frozenset[str]:
-    """Names of the variables in `node` that no operator binds."""
-    if isinstance(node, Symbol):
-        return frozenset((node.name,))
-    names: frozenset[str] = frozenset().union(*(free_symbols(child) for child in children(node)))
-    if isinstance(node, Bounded) and node.kind != "diff":
-        bounds = [free_symbols(part) for part in (node.lower, node.upper) if part is not None]
-        return frozenset((free_symbols(node.body) - {node.variable}).union(*bounds))
-    return names
-
-
-def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
-    """A copy of `node` in which every direct child is replaced by `change(child)`."""
-    match node:
-        case Sum(parts):
-            return Sum(tuple(map(change, parts)))
-        case Product(parts):
-            return Product(tuple(map(change, parts)))
-        case Call(name, parts):
-            return Call(name, tuple(map(change, parts)))
-        case Apply(name, parts):
-            return Apply(name, tuple(map(change, parts)))
-        case Ratio(parts):
-            return Ratio(tuple(map(change, parts)))
-        case Tuple(parts, opening, closing):
-            return Tuple(tuple(map(change, parts)), opening, closing)
-        case Set(parts):
-            return Set(tuple(map(change, parts)))
-        case Listing(parts, joined_by):
-            return Listing(tuple(map(change, parts)), joined_by)
-        case SetOperation(operator, parts):
-            return SetOperation(operator, tuple(map(change, parts)))
-        case Relation(parts, operators):
-            return Relation(tuple(map(change, parts)), operators)
-        case Quotient(a, b):
-            return Quotient(change(a), change(b))
-        case Power(a, b):
-            return Power(change(a), change(b))
-        case SetBuilder(a, b):
-            return SetBuilder(change(a), change(b))
-        case PlusMinus(value, minus_first):
-            return PlusMinus(change(value), minus_first)
-        case Quantity(value, unit):
-            return Quantity(change(value), unit)
-        case Counted(value, words):
-            return Counted(change(value), words)
-        case Bounded(kind, variable, lower, upper, body):
-            return Bounded(kind, variable, lower and change(lower), upper and change(upper), change(body))
-        case Sequence(items):
-            return Sequence(tuple(item and change(item) for item in items))
-        case Matrix(rows):
-            return Matrix(tuple(tuple(map(change, row)) for row in rows))
-        case Congruence(a, b, c):
-            return Congruence(change(a), change(b), change(c))
-        case Piecewise(cases):
-            return Piecewise(tuple((change(value), when and change(when)) for value, when in cases))
-        case Conditioned(body, conditions):
-            return Conditioned(change(body), tuple(map(change, conditions)))
-        case Labelled(parts):
-            return Labelled(tuple((label, change(part)) for label, part in parts))
-        case Choice(letter, content):
-            return Choice(letter, content and change(content))
-        case _:
-            return node
-
-
-def name_applications(node: Node) -> Node:
-    """`node` with every f(x) of an unknown f as a variable of that name."""
-    if isinstance(node, Apply):
-        arguments = ", ".join(str(name_applications(argument)) for argument in node.arguments)
-        return Symbol(f"{node.name}({arguments})")
-    return rebuild(node, name_applications)
-
-
-def substitute(node: Node, old: Node, new: Node) -> Node:
-    """`node` with `new` wherever `old` stands."""
-    return new if node == old else rebuild(node, lambda child: substitute(child, old, new))

@@ -32,7 +32,10 @@ class WordsVerifier:
     reward_range = (0.0, 1.0)
     ground_truth_schema: Mapping[str, Any] = {
         "description": "The words, or a list of which any one is right.",
-        "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 64}],
+        "anyOf": [
+            {"type": "string"},
+            {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 64},
+        ],
         "examples": ["Evelyn", ["New York", "New York City"]],
     }
     contract = Path(__file__).with_name("contract.md").read_text(encoding="utf-8")
@@ -56,7 +59,9 @@ class WordsVerifier:
         detail: dict[str, Any] = {}
         if options.detail != "none":
             detail = {
-                "extracted": candidate.text[: None if options.detail == "full" else CLIP] if candidate else None,
+                "extracted": candidate.text[: None if options.detail == "full" else CLIP]
+                if candidate
+                else None,
                 "source": candidate.source if candidate else None,
                 "span": [candidate.start, candidate.end] if candidate else None,
                 "parsed": words[:CLIP],

@@ -13,6 +13,7 @@ from verifiers.math.compare.collections import (
     in_order,
 )
 from verifiers.math.compare.families import NotAFamily, as_family, compare_families, parameter
+from verifiers.math.compare.inequalities import NotASet
 from verifiers.math.compare.labels import (
     align,
     assignments,
@@ -22,68 +23,52 @@ from verifiers.math.compare.labels import (
     spread_label,
 )
 from verifiers.math.compare.matrices import compare_matrices, expand_determinants, has_matrix
+from verifiers.math.compare.plain_kinds import KIND_DIFFERS, VALUES, PlainKinds
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.quantities import compare_quantities
-from verifiers.math.compare.real_sets import NotASet, compare_real_sets, looks_like_set
+from verifiers.math.compare.real_sets import compare_real_sets, looks_like_set
 from verifiers.math.compare.relations import (
-    compare_congruences,
-    compare_ratios,
     compare_relations,
-    ratio_as_value,
 )
 from verifiers.math.compare.values import compare_values
+from verifiers.math.traverse import free_symbols, substitute
 from verifiers.math.tree import (
     EXPRESSIONS,
-    Choice,
-    ClockTime,
     Conditioned,
     Congruence,
     Constant,
     Counted,
-    Labelled,
     Listing,
     NamedSet,
     Node,
-    Number,
-    Piecewise,
     Product,
     Quantity,
-    Ratio,
     Relation,
-    Sequence,
     Set,
     SetBuilder,
     SetOperation,
-    Special,
     Symbol,
-    Text,
     Tuple,
-    free_symbols,
-    substitute,
 )
 
-KIND_DIFFERS = Outcome(equal=False, route="kinds", reason="kind_differs")
-_VALUES = (*EXPRESSIONS, Quantity, Counted)
-_NO_VALUE = frozenset(("does_not_exist", "undefined"))
 
-
-class Comparer:
+class Comparer(PlainKinds):
     """Compares answers under one policy. Raises `ComparisonError` when nothing decides."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self._rules = (
-            self._choices,
-            self._words,
-            self._statements,
+            self.choices,
+            self.words,
+            self.statements,
             self._conditions,
-            self._labelled,
+            self.labelled,
             self._assignments,
             self._named,
-            self._ratios,
-            self._congruences,
-            self._sequences,
-            self._cases,
+            self.ratios,
+            self.congruences,
+            self.sequences,
+            self.cases,
             self._real_sets,
             self._matrices,
             self._collections,
@@ -100,46 +85,6 @@ class Comparer:
             if outcome is not None:
                 return outcome
         return KIND_DIFFERS
-
-    def _choices(self, truth: Node, response: Node) -> Outcome | None:
-        match truth, response:
-            case Choice(a, content), Choice(b, other):
-                if a != b:
-                    return Outcome(equal=False, route="choice")
-                if content is None or other is None:
-                    return Outcome(equal=True, route="choice")
-                return replace(self.compare(content, other), route="choice")
-            case Choice(letter, content), _:
-                if isinstance(response, Symbol | Text):
-                    name = response.name if isinstance(response, Symbol) else response.words.upper()
-                    if name == letter:
-                        return Outcome(equal=True, route="choice")
-                return KIND_DIFFERS if content is None else self.compare(content, response)
-            case _, Choice(letter, content):
-                if truth == Symbol(letter):
-                    return Outcome(equal=True, route="choice")
-                return KIND_DIFFERS if content is None else self.compare(truth, content)
-        return None
-
-    def _words(self, truth: Node, response: Node) -> Outcome | None:
-        if not isinstance(truth, Text) and not isinstance(response, Text):
-            return None
-        words = [_as_words(node) for node in (truth, response)]
-        if None in words:
-            return KIND_DIFFERS
-        return Outcome(equal=words[0] == words[1], route="words")
-
-    def _statements(self, truth: Node, response: Node) -> Outcome | None:
-        match truth, response:
-            case Special(a), Special(b):
-                return Outcome(equal=a == b or {a, b} <= _NO_VALUE, route="statement")
-            case Special("empty"), _ if looks_like_set(response):
-                return None
-            case _, Special("empty") if looks_like_set(truth):
-                return None
-            case (Special(), _) | (_, Special()):
-                return KIND_DIFFERS
-        return None
 
     def _conditions(self, truth: Node, response: Node) -> Outcome | None:
         if not isinstance(truth, Conditioned) and not isinstance(response, Conditioned):
@@ -169,20 +114,6 @@ class Comparer:
         except NotAFamily:
             bodies = [node.body if isinstance(node, Conditioned) else node for node in (truth, response)]
             return self.compare(*bodies)
-
-    def _labelled(self, truth: Node, response: Node) -> Outcome | None:
-        match truth, response:
-            case Labelled(parts), Labelled(others):
-                if [label for label, _ in parts] != [label for label, _ in others]:
-                    return Outcome(equal=False, route="entries", reason="label_differs")
-                return in_order([part for _, part in parts], [part for _, part in others], self.compare)
-            case Labelled(parts), (Listing(items) | Tuple(items)):
-                return in_order([part for _, part in parts], items, self.compare)
-            case ((Listing(items) | Tuple(items)), Labelled(parts)):
-                return in_order(items, [part for _, part in parts], self.compare)
-            case (Labelled(), _) | (_, Labelled()):
-                return KIND_DIFFERS
-        return None
 
     def _assignments(self, truth: Node, response: Node) -> Outcome | None:
         """Several names with their values on at least one side."""
@@ -246,64 +177,6 @@ class Comparer:
             return KIND_DIFFERS
         return compare_relations(truth, response, self.policy, self.compare)
 
-    def _ratios(self, truth: Node, response: Node) -> Outcome | None:
-        match truth, response:
-            case Ratio(), Ratio():
-                return compare_ratios(truth, response, self.compare)
-            case ClockTime(a, half), ClockTime(b, other):
-                span = 86_400 if half == other else 43_200
-                return Outcome(equal=a % span == b % span, route="time")
-            case (ClockTime(), Ratio()) | (Ratio(), ClockTime()):
-                times = [_as_time(node) for node in (truth, response)]
-                return KIND_DIFFERS if None in times else self._ratios(*times)  # type: ignore[arg-type]
-            case Ratio(), _ if isinstance(response, _VALUES):
-                value = ratio_as_value(truth)
-                return (
-                    KIND_DIFFERS
-                    if value is None
-                    else _flag(self.compare(value, response), "ratio_as_fraction")
-                )
-            case _, Ratio() if isinstance(truth, _VALUES):
-                value = ratio_as_value(response)
-                return (
-                    KIND_DIFFERS if value is None else _flag(self.compare(truth, value), "ratio_as_fraction")
-                )
-        return None
-
-    def _congruences(self, truth: Node, response: Node) -> Outcome | None:
-        match truth, response:
-            case Congruence(), Congruence():
-                return compare_congruences(truth, response, self.compare)
-            case (Congruence(), _) | (_, Congruence()):
-                return KIND_DIFFERS
-        return None
-
-    def _sequences(self, truth: Node, response: Node) -> Outcome | None:
-        match truth, response:
-            case Sequence(items), Sequence(others):
-                if [item is None for item in items] != [item is None for item in others]:
-                    return Outcome(equal=False, route="entries", reason="count_differs")
-                pairs = [
-                    (a, b) for a, b in zip(items, others, strict=True) if a is not None and b is not None
-                ]
-                return in_order([a for a, _ in pairs], [b for _, b in pairs], self.compare)
-            case Set((Sequence() as a,)), Sequence():
-                return self._sequences(a, response)
-            case Sequence(), Set((Sequence() as b,)):
-                return self._sequences(truth, b)
-            case (Sequence(), _) | (_, Sequence()):
-                return KIND_DIFFERS
-        return None
-
-    def _cases(self, truth: Node, response: Node) -> Outcome | None:
-        match truth, response:
-            case Piecewise(cases), Piecewise(others):
-                pairs = [[_pair(value, when) for value, when in side] for side in (cases, others)]
-                return in_any_order(*pairs, self.compare, as_sets=False)
-            case (Piecewise(), _) | (_, Piecewise()):
-                return KIND_DIFFERS
-        return None
-
     def _real_sets(self, truth: Node, response: Node) -> Outcome | None:
         if not (looks_like_set(truth) or looks_like_set(response)):
             return None
@@ -341,17 +214,17 @@ class Comparer:
                 solutions = all(isinstance(item, Tuple) for item in truth.items)
                 as_sets = solutions or isinstance(truth, Set) or isinstance(response, Set)
                 return in_any_order(entries(truth), entries(response), self.compare, as_sets=as_sets)
-            case (Set((only,)), _) if isinstance(response, _VALUES):
+            case (Set((only,)), _) if isinstance(response, VALUES):
                 return self.compare(only, response)
-            case (_, Set((only,))) if isinstance(truth, _VALUES):
+            case (_, Set((only,))) if isinstance(truth, VALUES):
                 return self.compare(truth, only)
-            case (Set() | Listing(), _) if isinstance(response, _VALUES):
+            case (Set() | Listing(), _) if isinstance(response, VALUES):
                 return Outcome(equal=False, route="entries", reason="count_differs")
-            case _, Listing(items, "or") if isinstance(truth, _VALUES) and not has_signs(response):
+            case _, Listing(items, "or") if isinstance(truth, VALUES) and not has_signs(response):
                 if all(self.compare(truth, item).equal for item in items):  # `3/4 or 0.75`
                     return Outcome(equal=True, route="entries")
                 return Outcome(equal=False, route="entries", reason="several_values")
-            case (_, Set() | Listing()) if isinstance(truth, _VALUES):
+            case (_, Set() | Listing()) if isinstance(truth, VALUES):
                 return Outcome(equal=False, route="entries", reason="several_values")
             case SetOperation(operator, parts), SetOperation(other, others) if operator == other:
                 if operator == "difference":
@@ -372,7 +245,7 @@ class Comparer:
         return None
 
     def _values(self, truth: Node, response: Node) -> Outcome | None:
-        if not isinstance(truth, _VALUES) or not isinstance(response, _VALUES):
+        if not isinstance(truth, VALUES) or not isinstance(response, VALUES):
             return None
         if isinstance(truth, Quantity | Counted) or isinstance(response, Quantity | Counted):
             return compare_quantities(truth, response, self.policy, self._values_or_kinds)
@@ -389,25 +262,6 @@ class Comparer:
         return self.compare(truth, response)
 
 
-def _flag(outcome: Outcome, flag: str) -> Outcome:
-    return replace(outcome, flags=outcome.flags | {flag})
-
-
-def _as_words(node: Node) -> str | None:
-    """Letters side by side as the word they spell."""
-    match node:
-        case Text(words):
-            return words
-        case Symbol(name) | Constant(name):
-            return name.lower()
-        case Product(factors):
-            parts = [_as_words(factor) for factor in factors]
-            return None if None in parts else "".join(part for part in parts if part)
-        case Choice(letter, None):
-            return letter.lower()
-    return None
-
-
 def _opened(node: Node) -> Node:
     """A union of finite sets as one set; a plus-minus as the list of both values."""
     if (
@@ -419,19 +273,6 @@ def _opened(node: Node) -> Node:
     if isinstance(node, EXPRESSIONS) and has_signs(node):
         return Listing(tuple(entries(node)))
     return node
-
-
-def _as_time(node: Node) -> Node | None:
-    match node:
-        case ClockTime():
-            return node
-        case Ratio((Number(hour, 1, None), Number(minute, 1, None))) if 0 <= hour < 24 and 0 <= minute < 60:
-            return ClockTime(hour * 3600 + minute * 60)
-    return None
-
-
-def _pair(value: Node, when: Node | None) -> Node:
-    return Tuple((value, Special("true") if when is None else when), "<", ">")
 
 
 def _function_of(label: Node, other: Node) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from verifiers.math.compare import budget
 from verifiers.math.compare.labels import Named, same_label
 from verifiers.math.compare.policy import Outcome
-from verifiers.math.read.atoms import negated
-from verifiers.math.tree import Listing, Node, Number, PlusMinus, Set, Tuple, rebuild, walk
+from verifiers.math.traverse import negated, rebuild, walk
+from verifiers.math.tree import Listing, Node, Number, PlusMinus, Set, Tuple
 
 Compare = Callable[[Node, Node], Outcome]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 from flint import arb, fmpq
 
@@ -18,6 +19,7 @@ from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCos
 from verifiers.math.compare.labels import named, spread_label
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.values import FINE, compare_values
+from verifiers.math.traverse import free_symbols, substitute
 from verifiers.math.tree import (
     Conditioned,
     Congruence,
@@ -28,8 +30,6 @@ from verifiers.math.tree import (
     Relation,
     Sum,
     Symbol,
-    free_symbols,
-    substitute,
 )
 
 Compare = Callable[[Node, Node], Outcome]
@@ -75,7 +75,7 @@ def _classes(node: Node, policy: Policy) -> list[tuple[Node, Node]]:
     if letter is None or not isinstance(node, Conditioned):
         raise NotAFamily
     body = named(spread_label(node.body)).value
-    found = []
+    found: list[tuple[Node, Node]] = []
     for entry in entries(body):
         value = named(entry).value
         at = [substitute(value, Symbol(letter), Number(k)) for k in (0, 1, 2)]
@@ -94,7 +94,7 @@ def _classes(node: Node, policy: Policy) -> list[tuple[Node, Node]]:
 def _same_classes(left: list[tuple[Node, Node]], right: list[tuple[Node, Node]], policy: Policy) -> bool:
     evaluator = Evaluator(complex_values=False, log_base=policy.log_base)
 
-    def ball(node: Node) -> arb:
+    def ball(node: Node) -> Any:
         try:
             return evaluator.at(node, {}, FINE)
         except (Undefined, Unclear):
@@ -131,7 +131,7 @@ def _common_multiple(values: list[Fraction]) -> Fraction:
 
 
 def _offsets(row: list[tuple[Fraction, arb]], common: Fraction) -> list[arb]:
-    offsets = []
+    offsets: list[arb] = []
     for step, offset in row:
         count = int(common / step)
         if count + len(offsets) > MAX_CLASSES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from verifiers.math.traverse import free_symbols, substitute, walk
 from verifiers.math.tree import (
     Apply,
     Call,
@@ -19,9 +20,6 @@ from verifiers.math.tree import (
     Sum,
     Symbol,
     Tuple,
-    free_symbols,
-    substitute,
-    walk,
 )
 
 _CONSTANT = re.compile(r"[CcK](?:_\w+)?|const")
@@ -72,7 +70,7 @@ def is_label(node: Node) -> bool:
             return True
         case Constant("e" | "i" | "phi" | "gamma"):
             return False
-        case Apply(_, arguments):
+        case Apply():
             return True
         case Tuple(parts) | Ratio(parts):
             return all(is_label(part) for part in parts)

@@ -7,20 +7,8 @@ from collections.abc import Callable
 from verifiers.math.compare.collections import COUNT_DIFFERS, all_equal
 from verifiers.math.compare.errors import NotComparable
 from verifiers.math.compare.policy import Outcome
-from verifiers.math.tree import (
-    Call,
-    Matrix,
-    Node,
-    Number,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Symbol,
-    Tuple,
-    rebuild,
-    walk,
-)
+from verifiers.math.traverse import rebuild, walk
+from verifiers.math.tree import Call, Matrix, Node, Number, Power, Product, Quotient, Sum, Symbol, Tuple
 
 Compare = Callable[[Node, Node], Outcome]
 MAX_ENTRIES = 400

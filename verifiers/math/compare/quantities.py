@@ -7,17 +7,8 @@ from dataclasses import replace
 
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.read.units import UNITS, Dimensions, resolve
-from verifiers.math.tree import (
-    Constant,
-    Counted,
-    Node,
-    Number,
-    Power,
-    Product,
-    Quantity,
-    Symbol,
-    free_symbols,
-)
+from verifiers.math.traverse import free_symbols
+from verifiers.math.tree import Constant, Counted, Node, Number, Power, Product, Quantity, Symbol
 
 Compare = Callable[[Node, Node], Outcome]
 

@@ -140,7 +140,7 @@ def _integer_call(name: str, values: list[fmpq]) -> fmpq:
             if n > MAX_FACTORIAL or int(n) * log2(int(n) + 2) > MAX_BITS:
                 raise TooCostly("a factorial of too many digits")
             budget.spend(1 + int(n) // 10)
-            return fmpq(fmpz.fac_ui(int(n)) if name == "factorial" else _double_factorial(int(n)))
+            return fmpq(fmpz.fac_ui(n) if name == "factorial" else _double_factorial(int(n)))
         case "binomial", [n, k]:
             return fmpq(_binomial(n, k))
         case "gcd", [first, *rest]:

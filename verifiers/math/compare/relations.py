@@ -8,23 +8,14 @@ from flint import fmpq
 
 from verifiers.math.compare.enclosure import Evaluator
 from verifiers.math.compare.errors import NotComparable, Unclear, Undefined
+from verifiers.math.compare.fractions import NotPolynomial
 from verifiers.math.compare.points import points
 from verifiers.math.compare.policy import Outcome, Policy
-from verifiers.math.compare.polynomial import Forms, NotPolynomial
+from verifiers.math.compare.polynomial import Forms
 from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.compare.values import AGREEING_POINTS, FINE, is_complex, separated
-from verifiers.math.read.atoms import negated
-from verifiers.math.tree import (
-    Congruence,
-    Node,
-    Product,
-    Quotient,
-    Ratio,
-    Relation,
-    Sum,
-    free_symbols,
-    name_applications,
-)
+from verifiers.math.traverse import free_symbols, name_applications, negated
+from verifiers.math.tree import Congruence, Node, Product, Quotient, Ratio, Relation, Sum
 
 Compare = Callable[[Node, Node], Outcome]
 

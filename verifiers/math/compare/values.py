@@ -6,16 +6,21 @@ identical -> exact -> polynomial -> enclosure (different) -> root_bound -> numer
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from flint import arb, fmpq
 
-from verifiers.math.compare.enclosure import Ball, Evaluator
+from verifiers.math.compare.enclosure import Evaluator
 from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
-from verifiers.math.compare.points import points
+from verifiers.math.compare.fractions import NotPolynomial, Polynomial
+from verifiers.math.compare.functions import Ball
+from verifiers.math.compare.points import Coordinate, points
 from verifiers.math.compare.policy import Outcome, Policy
-from verifiers.math.compare.polynomial import Forms, NotPolynomial
+from verifiers.math.compare.polynomial import Forms
 from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.compare.root_bound import NotAlgebraic, RootBound
-from verifiers.math.tree import Constant, Node, Number, Product, Sum, free_symbols, name_applications, walk
+from verifiers.math.traverse import free_symbols, name_applications, walk
+from verifiers.math.tree import Constant, Node, Number, Product, Sum
 
 COARSE, FINE = 64, 400
 """Bits: the first look, and the least precision at which agreement counts (more than 100 digits)."""
@@ -89,7 +94,7 @@ def _polynomial(truth: Node, response: Node, policy: Policy) -> Outcome | None:
     return None
 
 
-def _zeros(forms: Forms, divisors: list[object]) -> str:
+def _zeros(forms: Forms, divisors: list[Polynomial]) -> str:
     """The zero set of a product of divisors, as the text of its square-free part."""
     total = forms.context.constant(1)
     for divisor in divisors:
@@ -112,12 +117,12 @@ class _Sampler:
         self.points = points(self.names, dict(policy.assume), complex_letters=policy.complex_letters)
         self.domain_differs = False
 
-    def pair(self, point: dict[str, object], precision: int) -> tuple[Ball, Ball] | None:
+    def pair(self, point: Mapping[str, Coordinate], precision: int) -> tuple[Ball, Ball] | None:
         """Both values at `point`, or None outside the common domain."""
         balls = []
         for tree in self.trees:
             try:
-                balls.append(self.evaluator.at(tree, point, precision))  # type: ignore[arg-type]
+                balls.append(self.evaluator.at(tree, point, precision))
             except Undefined:
                 balls.append(None)
         if (balls[0] is None) != (balls[1] is None):
@@ -150,7 +155,7 @@ def _numeric(truth: Node, response: Node, policy: Policy) -> Outcome:
     raise NotComparable("too few points in the common domain")
 
 
-def _at(sampler: _Sampler, point: dict[str, object]) -> bool | None:
+def _at(sampler: _Sampler, point: Mapping[str, Coordinate]) -> bool | None:
     """True: agreement to more digits than anything could hide; False: certainly different; None: no value."""
     for precision in (COARSE, FINE):
         try:

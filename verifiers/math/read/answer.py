@@ -8,7 +8,8 @@ from verifiers.math.read import phrases
 from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
 from verifiers.math.read.statements import Statements
 from verifiers.math.read.tokens import MAX_CHARACTERS, tokenize
-from verifiers.math.tree import Choice, Labelled, Node, Number, children
+from verifiers.math.traverse import children
+from verifiers.math.tree import Choice, Labelled, Node, Number
 
 _CHEMISTRY = re.compile(r"\\ce\s*\{|\\rightleftharpoons|[A-Z][a-z]?\d*\s*\+.*(?:->|\\rightarrow|\\to\b)")
 _PART = re.compile(

@@ -39,6 +39,10 @@ class Cursor:
         """A chain of relations; defined by `Statements`."""
         raise NotImplementedError
 
+    def fraction(self) -> Node:
+        """`\\frac` with its arguments; defined by `Atoms`."""
+        raise NotImplementedError
+
     def listing(self) -> Node:
         """Statements side by side; defined by `Statements`."""
         raise NotImplementedError

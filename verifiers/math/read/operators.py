@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verifiers.math.read.atoms import Atoms, negated
+from verifiers.math.read.atoms import Atoms
 from verifiers.math.read.names import (
     CONDITION_WORDS,
     CONNECTIVES,
@@ -13,6 +13,7 @@ from verifiers.math.read.names import (
     GREEK,
 )
 from verifiers.math.read.units import UNIT_LETTERS, UNITS
+from verifiers.math.traverse import negated
 from verifiers.math.tree import (
     Call,
     Node,
