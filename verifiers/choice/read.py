@@ -18,6 +18,8 @@ _WITH_TEXT = re.compile(
 _IN_PROSE = re.compile(
     rf"(?:(?:option|choice|answer)\s*:?\s*)?(?:\(({_LETTER})\)(?!\s*(?:or|/))|([B-HJ-Z])(?=\s+(?:because|since|as)\b))"
 )
+LONGEST = 2_000
+"""Characters of an answer that may name a choice."""
 _SPACES = re.compile(r"\s+")
 _EDGES = " .,;:!?*_\"'`"
 
@@ -40,6 +42,8 @@ def read_choice(text: str, choices: Sequence[str] = (), *, prose: bool = False) 
 
     choices: texts of A, B, C, ... in order. prose: a letter at the head of a sentence counts too.
     """
+    if len(text) > LONGEST:
+        return None
     bare = _SPACES.sub(" ", plain(text)).strip(" .,*_")
     by_text = {normal(choice): chr(ord("A") + index) for index, choice in enumerate(choices)}
     if (match := _ALONE.fullmatch(bare)) and not (len(bare) == 1 and bare.islower()):

@@ -52,7 +52,7 @@ def _join(parts: tuple[Node, ...], separator: str) -> str:
     return separator.join(map(_text, parts))
 
 
-def _text(node: Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one line for each kind
+def _text(node: Node) -> str:
     match node:
         case Number(numerator, denominator):
             top = str(numerator) if abs(numerator) < 10**60 else f"<{numerator.bit_length()} bits>"

@@ -31,7 +31,7 @@ class Candidate:
     """Cut out of prose: mere words do not count as an answer here."""
 
 
-_BRACES = re.compile(r"\\*(?:boxed|fbox)\s*\{|\\\\|\\[{}]|[{}]")
+_BRACES = re.compile(r"(?:boxed|fbox)\s*\{|\\\\|\\[{}]|[{}]")
 _BETWEEN = re.compile(
     r"""[\s.]*
     (?: [,;]\s*(?:and|or)? | (?=\s*$) | (?:[a-z]+\s+|for\s+part\s+\(?[a-z]\)?\s+){0,3}(?:and|or) )
@@ -41,7 +41,7 @@ _BETWEEN = re.compile(
 _MARKUP = re.compile(r"\\(?:text|mathrm|textbf)\s*\{([^{}]*)\}|\\q?quad|\\[,;:! ()\[\]]|\$|\*\*")
 _MOST_BETWEEN = 60
 
-_TAGS = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
 _PHRASE = re.compile(
     r"(?:final\s+answer|(?:the\s+)?(?:correct\s+)?(?:answer|option|choice))(?:\s+to\s+[^.\n:]{1,60})?"
     r"(?:\s*\*\*)?\s*(?:is|are|:|=|will\s+be)(?:\s*\*\*)?[\s:]*",
@@ -49,7 +49,8 @@ _PHRASE = re.compile(
 )
 _HASH = re.compile(r"####[ \t]*([^\n]+)")
 _BOLD = re.compile(r"\*\*([^*\n]{1,400})\*\*")
-_FORMULA = re.compile(r"\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|(?<!\\)\$((?:[^$\\]|\\.)+)\$", re.DOTALL)
+_DELIMITER = re.compile(r"\\\\|\\[()\[\]]|\\.|\$\$?", re.DOTALL)
+_CLOSERS = {"\\(": "\\)", "\\[": "\\]"}
 _TURN = re.compile(r"<\|[a-z_]{2,20}\|>")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$|\*)|\n")
 _COPULA = re.compile(r"(?:\b(?:is|are|equals|be|was|were)\b|=|:)[ \t]*")
@@ -107,9 +108,27 @@ def candidates(response: str, options: MathOptions) -> Iterator[Candidate]:
         yield from text.whole()
 
 
+def formulas(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The spans of `$..$`, `$$..$$`, `\\(..\\)` and `\\[..\\]` between start and end, delimiters included."""
+    found: list[tuple[int, int]] = []
+    begin, closer = 0, ""
+    for match in _DELIMITER.finditer(text, start, end):
+        sign = match[0]
+        if sign == closer:
+            if match.start() > begin + len(closer):
+                found.append((begin, match.end()))
+            closer = ""
+        elif sign in _CLOSERS or (sign.startswith("$") and not closer):
+            begin, closer = match.start(), _CLOSERS.get(sign, sign)
+    return found
+
+
 def is_prose(text: str) -> bool:
     """Whether words stand beside a formula or number, as in `the 3rd item`; mere words are no prose."""
-    outside = _COMMAND.sub(" ", _FORMULA.sub(" ", text))
+    outside, position = "", 0
+    for begin, end in formulas(text, 0, len(text)):
+        outside, position = outside + text[position:begin] + " ", end
+    outside = _COMMAND.sub(" ", outside + text[position:])
     if not any(character.isdigit() for character in text) and outside == text:
         return False
     return any(word.lower() not in _KNOWN_WORDS for word in _WORD.findall(outside))
@@ -129,7 +148,7 @@ def last_boxes(response: str, start: int = 0) -> Candidate | None:
         return None
     chosen = [boxes[-1]]
     for box in reversed(boxes[:-1]):
-        between = response[box[2] : chosen[0][0]]
+        between = response[box[2] : chosen[0][0]].rstrip("\\")
         if len(between) > _MOST_BETWEEN or not _BETWEEN.fullmatch(
             _MARKUP.sub(r" \1 ", between).replace("$", " ")
         ):
@@ -148,12 +167,12 @@ def complete_boxes(response: str, start: int = 0) -> list[tuple[int, int, int]]:
         return found
     open_braces: list[tuple[bool, int, int]] = []
     for match in _BRACES.finditer(response, start):
-        token = match[0]
-        if token.endswith("{") and len(token) > 2:
+        brace = match[0]
+        if brace.endswith("{") and len(brace) > 2:
             open_braces.append((True, match.start(), match.end()))
-        elif token == "{":
+        elif brace == "{":
             open_braces.append((False, match.start(), match.end()))
-        elif token == "}" and open_braces:
+        elif brace == "}" and open_braces:
             is_box, begin, content = open_braces.pop()
             if is_box and not (found and found[-1][0] > begin):
                 found.append((begin, content, match.end()))
@@ -169,23 +188,27 @@ class _Text:
         self.end = end
 
     def tags(self) -> Iterator[Candidate]:
-        if "</answer>" not in self.response.lower():
-            return
-        matches = list(_TAGS.finditer(self.response, self.start, self.end))
-        if matches:
-            yield self._candidate(matches[-1].start(1), matches[-1].end(1), "tags")
+        found: tuple[int, int] | None = None
+        begin: int | None = None
+        for tag in _TAG.finditer(self.response, self.start, self.end):
+            if not tag[1]:
+                begin = tag.end()
+            elif begin is not None:
+                found, begin = (begin, tag.start()), None
+        if found is not None:
+            yield self._candidate(*found, "tags")
 
     def phrase(self) -> Iterator[Candidate]:
         matches = list(_PHRASE.finditer(self.response, self.start, self.end))
         if not matches:
             return
         begin = matches[-1].end()
-        formula = _FORMULA.match(self.response, begin, self.end)
         rest = min(self.end, begin + _LINE)
-        stop = self._sentence_end(formula.end() if formula else begin, rest)
+        formula = next((span for span in formulas(self.response, begin, rest) if span[0] == begin), None)
+        stop = self._sentence_end(formula[1] if formula else begin, rest)
         yield from self._sentence(begin, stop, "phrase", fallback=True)
         if formula is not None:
-            yield self._candidate(formula.start(), formula.end(), "phrase")
+            yield self._candidate(*formula, "phrase")
 
     def hash(self) -> Iterator[Candidate]:
         if "####" not in self.response:
@@ -206,10 +229,12 @@ class _Text:
     def formula(self) -> Iterator[Candidate]:
         if len(self.response) - self.start <= _LINE:  # `$28$ percent`, `$12$ and $13$`
             yield self._candidate(self.start, self.end, "formula", loose=True)
-        matches = list(_FORMULA.finditer(self.response, self.start, self.end))
-        if not matches or len(matches[-1][0].strip("$ ")) == 1:  # a lone letter in a sentence
+        spans = formulas(self.response, self.start, self.end)
+        if not spans:
             return
-        begin, end = matches[-1].span()
+        begin, end = spans[-1]
+        if len(self.response[begin:end].strip("$ ")) == 1:  # a lone letter in a sentence
+            return
         if not _NUMBER.search(self.response, end, min(self.end, end + _LINE)):
             yield self._candidate(begin, end, "formula")
 
@@ -238,10 +263,10 @@ class _Text:
             if match.end() < end and match[0].strip() != "=":
                 yield self._candidate(match.end(), end, source, loose=True)
         if fallback:
-            formulas = list(_FORMULA.finditer(self.response, begin, end))
+            spans = formulas(self.response, begin, end)
             numbers = list(_NUMBER.finditer(self.response, begin, end))
-            if formulas and (not numbers or formulas[-1].end() >= numbers[-1].end()):
-                yield self._candidate(*formulas[-1].span(), source)
+            if spans and (not numbers or spans[-1][1] >= numbers[-1].end()):
+                yield self._candidate(*spans[-1], source)
             elif numbers:
                 yield self._candidate(*numbers[-1].span(), source)
 

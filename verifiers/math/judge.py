@@ -20,6 +20,7 @@ from verifiers.math.options import SOURCES, MathOptions
 from verifiers.math.read import phrases
 from verifiers.math.read.answer import read_answer
 from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
+from verifiers.math.read.tokens import MAX_CHARACTERS
 from verifiers.math.traverse import children, free_symbols
 from verifiers.math.tree import EXPRESSIONS, Choice, Listing, Node, Set, SetOperation, Special, Text, Tuple
 from verifiers.types import Outcome as Judgement
@@ -36,7 +37,7 @@ MAX_TRUTHS = 64
 """Alternatives in a list of ground truths."""
 
 
-class InvalidGroundTruth(Exception):  # noqa: N818
+class InvalidGroundTruth(Exception):
     """The ground truth is no answer that could be compared with."""
 
 
@@ -157,6 +158,8 @@ def _counts(found: Found, wants: Node | None) -> bool:
 def _readings(text: str, kind: str, *, choice: bool = False) -> tuple[Node, ...]:
     text = _unescaped(text)
     if kind == "text":
+        if len(text) > MAX_CHARACTERS:
+            raise TooLarge(f"longer than {MAX_CHARACTERS} characters")
         return (phrases.words(phrases.plain(text)),)
     try:
         node = _as_kind(read_answer(text), kind)

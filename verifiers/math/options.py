@@ -30,7 +30,8 @@ class MathOptions(BaseOptions):
     percent: Literal["sign_optional", "value"] = "sign_optional"
     """`sign_optional`: 28% = 28, not 0.28; `value`: 28% = 0.28, not 28."""
     units: Literal["optional", "required", "ignore"] = "optional"
-    """`optional`: one side may leave its unit out; `required`: the response may not; `ignore`: units say nothing."""
+    """`optional`: one side may leave its unit out; `required`: the response may not; `ignore`:
+    units do not count."""
     order: Literal["by_kind", "any", "strict"] = "by_kind"
     """`by_kind`: order counts in tuples only; `any`: nowhere; `strict`: in bare lists too."""
     log_base: Literal["10", "e", "2"] = "10"

@@ -1,15 +1,14 @@
 """Worker processes for `math`, driven from the event loop. Imports neither FLINT nor sympy.
 
-Items wait in one queue; each worker takes a chunk of them per message and answers them one by one. The parent's
-clock ends an item at its deadline by killing the worker: the item is tried once more, alone, and the rest of the
-chunk goes back into the queue. A worker that dies costs its current item the same one retry.
+Items wait in one queue; each worker takes a chunk of them per message and answers them one by one. The
+parent's clock ends an item at its deadline by killing the worker: the item is tried once more, alone, and the
+rest of the chunk goes back into the queue. A worker that dies costs its current item the same one retry.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
 import sys
 from collections import deque
@@ -27,11 +26,11 @@ RETRY_START_S = 1.0
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-class TimedOut(Exception):  # noqa: N818
+class TimedOut(Exception):
     """The item met its deadline twice, the second time alone."""
 
 
-class WorkerLost(Exception):  # noqa: N818
+class WorkerLost(Exception):
     """The worker died over the item twice, the second time alone."""
 
 
@@ -202,7 +201,7 @@ class Pool:
     async def _start_nursery(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         ours.setblocking(False)
-        environment = {"PATH": os.environ.get("PATH", ""), "PYTHONHASHSEED": "0", "PYTHONPATH": str(_ROOT)}
+        environment = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(_ROOT)}
         with theirs:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "verifiers.math.nursery", str(theirs.fileno()),
@@ -245,10 +244,9 @@ class Pool:
         worker.writer.close()
         async with self._nursery_lock:
             if self._control is not None:
+                request = REQUEST.pack(b"k", worker.pid)
                 try:
-                    await asyncio.get_running_loop().sock_sendall(
-                        self._control, REQUEST.pack(b"k", worker.pid)
-                    )
+                    await asyncio.get_running_loop().sock_sendall(self._control, request)
                 except ConnectionError:
                     return
 

@@ -27,8 +27,8 @@ def limit_memory() -> None:
 def serve(channel: socket.socket) -> None:
     """Judge what comes through `channel` until the other side closes it.
 
-    A message is a JSON list of items `[response, ground_truth, options]`; each item is answered by a message of
-    its own, so that the parent knows which item a worker was at when it died.
+    A message is a JSON list of items `[response, ground_truth, options]`; each item is answered by a message
+    of its own, so that the parent knows which item a worker was at when it died.
     """
     sys.setrecursionlimit(5_000)
     while (message := receive(channel)) is not None:

@@ -1,4 +1,4 @@
-"""The work one comparison may do, counted in units and never in time, so that verdicts do not hang on the machine.
+"""The work one comparison may do, counted in units and never in time: verdicts do not hang on the machine.
 
 One unit is about five microseconds of a 2024 core. The count is the process's own, as FLINT's precision is:
 a worker judges one item at a time.
@@ -16,13 +16,13 @@ _left = UNITS
 
 def renew() -> None:
     """Begin a comparison."""
-    global _left  # noqa: PLW0603 - see the head of the module
+    global _left
     _left = UNITS
 
 
 def spend(units: int) -> None:
     """Count work. Raises `TooCostly` once the budget is used up."""
-    global _left  # noqa: PLW0603
+    global _left
     _left -= units
     if _left < 0:
         raise TooCostly("more work than one comparison may do")

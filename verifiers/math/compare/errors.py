@@ -14,15 +14,15 @@ class ComparisonError(Exception):
     """No verdict."""
 
 
-class TooCostly(ComparisonError):  # noqa: N818 - names for what was found
+class TooCostly(ComparisonError):
     """The tree asks for more work than the budget; `blame` says whose tree."""
 
 
-class NotComparable(ComparisonError):  # noqa: N818
+class NotComparable(ComparisonError):
     """The steps of the ladder are used up."""
 
 
-class Undefined(ComparisonError):  # noqa: N818
+class Undefined(ComparisonError):
     """A division by zero or an argument outside the domain."""
 
 

@@ -1,7 +1,7 @@
 """Solution families: `x = pi/6 + 2 k pi, k in Z`, and residue classes.
 
-A family is a set of pairs (step, offset): all offset + k * step. Two are equal when they hold the same numbers:
-both are spread over a common step, and the offsets compared modulo it.
+A family is a set of pairs (step, offset): all offset + k * step. Two are equal when they hold the same
+numbers: both are spread over a common step, and the offsets compared modulo it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Compare = Callable[[Node, Node], Outcome]
 MAX_CLASSES = 720
 
 
-class NotAFamily(Exception):  # noqa: N818
+class NotAFamily(Exception):
     """Not linear in one whole parameter."""
 
 

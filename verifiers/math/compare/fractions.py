@@ -37,7 +37,7 @@ MAX_GCD_TERMS = 400
 """Product of the terms of numerator and denominator up to which a fraction is reduced."""
 
 
-class NotPolynomial(Exception):  # noqa: N818
+class NotPolynomial(Exception):
     """Not a rational function of these generators, or over the budget."""
 
 

@@ -34,7 +34,7 @@ MAX_DEGREE = 30
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 
 
-class NotASet(Exception):  # noqa: N818
+class NotASet(Exception):
     """Not a set of real numbers that can be written down with finitely many endpoints."""
 
 
@@ -157,7 +157,7 @@ class Inequalities:
         whole = fmpz_poly([int((terms.get(power, fmpq(0)) * common).p) for power in range(degree + 1)])
         found: Any = whole.complex_roots()
         roots = sorted((root.real for root, _ in found if root.imag.contains(0)), key=lambda ball: ball.mid())
-        return self._by_sign([self.endpoint(root) for root in roots], lambda x: whole(x), operator)
+        return self._by_sign([self.endpoint(root) for root in roots], whole, operator)
 
     def _by_sign(self, roots: list[int], value: object, operator: str) -> Region:
         """The pieces between the roots on which the sign fits, and the roots themselves where equality does."""

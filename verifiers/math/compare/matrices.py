@@ -1,4 +1,4 @@
-"""Matrices and vectors, with the arithmetic that models leave undone: sums, products, multiples, transposes."""
+"""Matrices and vectors, with the arithmetic that models leave undone: sums, products, transposes."""
 
 from __future__ import annotations
 

@@ -32,8 +32,7 @@ def compare_quantities(truth: Node, response: Node, policy: Policy, compare: Com
                 return Outcome(equal=False, route="units", reason="unit_missing")
             return _one_sided(value, unit, response, policy, compare)
         case _, Quantity(value, unit):
-            swapped = _one_sided(value, unit, truth, policy, lambda a, b: compare(b, a))
-            return swapped
+            return _one_sided(value, unit, truth, policy, lambda a, b: compare(b, a))
     return compare(truth, response)
 
 

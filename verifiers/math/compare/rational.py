@@ -15,7 +15,7 @@ MAX_BITS = 1 << 18
 MAX_FACTORIAL = 20_000
 
 
-class NotRational(Exception):  # noqa: N818
+class NotRational(Exception):
     """Not built from rational numbers by rational operations."""
 
 

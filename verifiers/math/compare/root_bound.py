@@ -18,7 +18,7 @@ from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.tree import Call, Constant, Node, Number, Power, Product, Quantity, Quotient, Sum
 
 
-class NotAlgebraic(Exception):  # noqa: N818
+class NotAlgebraic(Exception):
     """Not built from rational numbers by arithmetic, roots and trigonometry of rational angles."""
 
 

@@ -11,11 +11,13 @@ from verifiers.math.read.tokens import MAX_CHARACTERS, tokenize
 from verifiers.math.traverse import children
 from verifiers.math.tree import Choice, Labelled, Node, Number
 
-_CHEMISTRY = re.compile(r"\\ce\s*\{|\\rightleftharpoons|[A-Z][a-z]?\d*\s*\+.*(?:->|\\rightarrow|\\to\b)")
+_REACTANT = re.compile(r"[A-Z][a-z]?\d*\s?\+")
+_ARROWS = ("->", "\\rightarrow", "\\to ", "\\longrightarrow")
 _PART = re.compile(
     r"(?:^|(?<=[\s,;.}]))(?:\\text\{)?(?:[Pp]art\s*)?\(?([a-h]|i{1,3}|iv|v|[1-9])\)\}?[:.]?\s*(?=\S)"
 )
-_ENDING = re.compile(r"(?:\s|\\,|\\;|\\!|\\ )+$|(?<![.\\])[.,;:]\s*$|\\\\$")
+_SPACES_AT_END = ("\\,", "\\;", "\\!", "\\:", "\\ ", "\\\\", "~")
+_JOINERS_AT_END = (",", ";", "and", "\\text{and}", "\\text{ and }", "\\quad")
 _WORDLIKE = re.compile(r"[^\W\d_]{2,}")
 _SPACED_GROUPS = re.compile(r"-?\d{1,3}(?: \d{3})+(?:\.\d+)?")
 MAX_TREE_DEPTH = 120
@@ -41,7 +43,7 @@ def read_answer(text: str, *, grouped: bool = True) -> Node:
         return labelled
     if (lettered := phrases.choice_and_content(text)) is not None:
         return _lettered(*lettered)
-    if _CHEMISTRY.search(text):
+    if _is_reaction(text):
         raise UnsupportedKind("a chemical equation")
     if _SPACED_GROUPS.fullmatch(text):
         text = text.replace(" ", "")
@@ -64,10 +66,27 @@ def _shallow(node: Node) -> Node:
 
 
 def _trimmed(text: str) -> str:
-    text = text.strip()
-    while (shorter := _ENDING.sub("", text)) != text:
-        text = shorter
+    """`text` without spaces at both ends and without the sign that ends a sentence."""
+    text = _stripped(text, _SPACES_AT_END)
+    if text[-1:] in {".", ",", ";", ":"} and text[-2:-1] not in {".", "\\"}:
+        text = _stripped(text[:-1], _SPACES_AT_END)
     return text
+
+
+def _stripped(text: str, endings: tuple[str, ...]) -> str:
+    """`text` without these endings and the white space around them."""
+    text = text.strip()
+    while ending := next((ending for ending in endings if text.endswith(ending)), ""):
+        text = text[: -len(ending)].rstrip()
+    return text
+
+
+def _is_reaction(text: str) -> bool:
+    """A chemical equation: an arrow with reactants before it."""
+    if "\\ce{" in text or "\\rightleftharpoons" in text:
+        return True
+    arrow = max(text.rfind(arrow) for arrow in _ARROWS)
+    return arrow > 0 and _REACTANT.search(text, 0, arrow) is not None
 
 
 def _in_words(bare: str, fault: ReadError) -> Node:
@@ -102,13 +121,7 @@ def _labelled(text: str, *, grouped: bool) -> Node | None:
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     try:
         parts = [
-            (
-                name,
-                read_answer(
-                    re.sub(r"(?:\s*(?:,|;|and|\\text\{\s*and\s*\}|\\quad))+\s*$", "", text[mark.end() : end]),
-                    grouped=grouped,
-                ),
-            )
+            (name, read_answer(_stripped(text[mark.end() : end], _JOINERS_AT_END), grouped=grouped))
             for name, mark, end in zip(names, marks, ends, strict=True)
         ]
     except TooLarge:

@@ -1,4 +1,4 @@
-"""Whatever has brackets: groups, tuples, intervals, sets, absolute values, matrices, cases; and TeX commands."""
+"""Whatever has brackets: groups, tuples, intervals, sets, absolute values."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ class ReadError(Exception):
     """The text is no answer in the grammar."""
 
 
-class UnsupportedKind(ReadError):  # noqa: N818 - a name for what was found, not for an error
+class UnsupportedKind(ReadError):
     """The text is an answer of a kind that is refused on purpose."""
 
 
-class TooLarge(ReadError):  # noqa: N818
+class TooLarge(ReadError):
     """The text is beyond the limits on length, nesting or digits."""

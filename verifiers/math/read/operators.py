@@ -115,7 +115,7 @@ class Operators(Atoms):
                 return not self.outward and not (self.brackets == 0 and token.space)
             return token.text in _STARTS
         if token.kind == "number":
-            return not isinstance(left, Number) and not self.tokens[self.index - 1].kind == "number"
+            return not isinstance(left, Number) and self.tokens[self.index - 1].kind != "number"
         if token.kind == "command":
             return token.text not in _STOP_COMMANDS
         if token.kind == "begin":

@@ -1,4 +1,4 @@
-"""Exact units: name -> (factor to the base unit, dimensions). Base: m kg s A K mol cd, USD and other money, byte.
+"""Exact units: name -> (factor to the base unit, dimensions). Base: SI, each money, byte, radian, percent.
 
 Offset temperatures (`degC`, `degF`) have dimensions of their own, so they never convert.
 """
