@@ -121,7 +121,7 @@ def find_answer(response: str, options: MathOptions, wants: Node | None = None) 
     prose count only when it is words itself.
     """
     unread: Found | None = None
-    words: Found | None = None
+    other: Found | None = None
     for candidate in candidates(response, options):
         if candidate.loose and is_prose(candidate.text) and not isinstance(wants, Choice):
             continue
@@ -137,8 +137,9 @@ def find_answer(response: str, options: MathOptions, wants: Node | None = None) 
             continue
         if _counts(found, wants):
             return found
-        words = words or found
-    return words or unread or Found(None, ReadError("no answer found"))
+        if wants is None or isinstance(wants, Choice):
+            other = other or found
+    return other or unread or Found(None, ReadError("no answer found"))
 
 
 _DECIDING = frozenset(("boxed", "tags"))

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any, get_args
 
 from verifiers.math.tree import Apply, Bounded, Node, Number, Product, Quantity, Quotient, Symbol
 
 _TYPES = get_args(Node)
 _FIELDS = {kind: tuple(field.name for field in fields(kind)) for kind in _TYPES}
-_LEAVES = frozenset(kind for kind in _TYPES if not any("Node" in str(field.type) for field in fields(kind)))
 
 
-def children(node: Node) -> tuple[Node, ...]:
-    """The nodes directly below `node`."""
-    kind = type(node)
-    if kind in _LEAVES:
-        return ()
-    return tuple(child for name in _FIELDS[kind] for child in _nodes(getattr(node, name)))
+def _reader(kind: type[Node]) -> Callable[[Any], tuple[Node, ...]]:
+    """What gives the children of a node of this kind, made once because trees are walked often."""
+    kept = [(field.name, str(field.type)) for field in fields(kind) if "Node" in str(field.type)]
+    names = [name for name, _ in kept]
+    match [annotation for _, annotation in kept]:
+        case []:
+            return lambda node: ()
+        case ["tuple[Node, ...]"]:
+            return attrgetter(names[0])
+        case ["Node"]:
+            get = attrgetter(names[0])
+            return lambda node: (get(node),)
+        case [*annotations] if set(annotations) == {"Node"}:
+            return attrgetter(*names)
+    return lambda node: tuple(child for name in names for child in _nodes(getattr(node, name)))
 
 
 def _nodes(value: Any) -> Iterator[Node]:
@@ -27,6 +36,15 @@ def _nodes(value: Any) -> Iterator[Node]:
             yield from _nodes(part)
     elif isinstance(value, _TYPES):
         yield value
+
+
+_READERS = {kind: _reader(kind) for kind in _TYPES}
+_LEAVES = frozenset(kind for kind in _TYPES if not any("Node" in str(field.type) for field in fields(kind)))
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """The nodes directly below `node`."""
+    return _READERS[type(node)](node)
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:

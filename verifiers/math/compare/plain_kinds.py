@@ -22,6 +22,7 @@ from verifiers.math.tree import (
     Congruence,
     Constant,
     Counted,
+    Date,
     Labelled,
     Listing,
     Node,
@@ -113,6 +114,8 @@ class PlainKinds:
             case ClockTime(a, half), ClockTime(b, other):
                 span = 86_400 if half == other else 43_200
                 return Outcome(equal=a % span == b % span, route="time")
+            case Date(), Date():
+                return Outcome(equal=False, route="time")
             case (ClockTime(), Ratio()) | (Ratio(), ClockTime()):
                 times = [_as_time(node) for node in (truth, response)]
                 return KIND_DIFFERS if None in times else self.ratios(*times)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from verifiers.math.read.tokens import MAX_CHARACTERS, tokenize
 from verifiers.math.traverse import children
 from verifiers.math.tree import Choice, Labelled, Node, Number
 
-_REACTANT = re.compile(r"[A-Z][a-z]?\d*\s?\+")
+_REACTANT = re.compile(r"[A-Z][a-z]?(?:_\{?\d+\}?|\d*)\s?\+")
 _ARROWS = ("->", "\\rightarrow", "\\to ", "\\longrightarrow")
 _PART = re.compile(
     r"(?:^|(?<=[\s,;.}]))(?:\\text\{)?(?:[Pp]art\s*)?\(?([a-h]|i{1,3}|iv|v|[1-9])\)\}?[:.]?\s*(?=\S)"
@@ -41,7 +41,7 @@ def read_answer(text: str, *, grouped: bool = True) -> Node:
         return special
     if (labelled := _labelled(text, grouped=grouped)) is not None:
         return labelled
-    if (lettered := phrases.choice_and_content(text)) is not None:
+    if (lettered := phrases.choice_and_content(_unwrapped(text))) is not None:
         return _lettered(*lettered)
     if _is_reaction(text):
         raise UnsupportedKind("a chemical equation")
@@ -70,6 +70,14 @@ def _trimmed(text: str) -> str:
     text = _stripped(text, _SPACES_AT_END)
     if text[-1:] in {".", ",", ";", ":"} and text[-2:-1] not in {".", "\\"}:
         text = _stripped(text[:-1], _SPACES_AT_END)
+    return text
+
+
+def _unwrapped(text: str) -> str:
+    """`text` without dollar signs, a display command and braces around the whole."""
+    text = text.removeprefix("\\displaystyle").strip()
+    while len(text) > 1 and (text[0], text[-1]) in {("$", "$"), ("{", "}")}:
+        text = text[1:-1].strip()
     return text
 
 

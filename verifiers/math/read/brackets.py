@@ -28,19 +28,22 @@ class Brackets(Commands):
     def atom(self) -> Node:
         """One value without postfix signs."""
         token = self.token
-        with self.nested():
-            match token.kind:
-                case "number":
-                    return self.numeral()
-                case "word":
-                    return self.word()
-                case "command":
-                    return self.command()
-                case "begin":
-                    return self.environment()
-                case "operator":
-                    return self._operator()
-        raise self.unexpected()
+        self.descend()
+        match token.kind:
+            case "number":
+                node = self.numeral()
+            case "word":
+                node = self.word()
+            case "command":
+                node = self.command()
+            case "begin":
+                node = self.environment()
+            case "operator":
+                node = self._operator()
+            case _:
+                raise self.unexpected()
+        self.ascend()
+        return node
 
     def _operator(self) -> Node:
         if self.at("{"):

@@ -88,10 +88,18 @@ class Cursor:
     @contextmanager
     def nested(self) -> Iterator[None]:
         """One level deeper; raises `TooLarge` beyond `MAX_DEPTH`."""
+        self.descend()
+        yield
+        self.ascend()
+
+    def descend(self) -> None:
+        """One level deeper, for the hot paths; an error ends the whole reading, so `ascend` needs no guard."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooLarge(f"nested deeper than {MAX_DEPTH}")
-        yield
+
+    def ascend(self) -> None:
+        """Back from `descend`."""
         self.depth -= 1
 
     def put_back_rest(self, taken: int) -> None:

@@ -29,6 +29,7 @@ from verifiers.math.tree import (
 
 _STARTS = frozenset(("(", "{", "|", "\\{", "[", "<(", "||"))
 _CURRENCY = {"currency$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
+_POSTFIX = frozenset(("^", "!", "%", "deg", "'", "¢", *_CURRENCY))
 _STOP_COMMANDS = frozenset(
     [
         "pmod",
@@ -56,13 +57,14 @@ class Operators(Atoms):
 
     def expression(self) -> Node:
         """`[sign] product ((+ | - | +- | -+) product)*`."""
-        with self.nested():
-            terms = [self._signed()]
-            while self.at("+", "-", "+-", "-+"):
-                if self.at("+", "-") and self._dangling_sign():
-                    break
-                terms.append(self._signed())
-            return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+        self.descend()
+        terms = [self._signed()]
+        while self.at("+", "-", "+-", "-+"):
+            if self.at("+", "-") and self._dangling_sign():
+                break
+            terms.append(self._signed())
+        self.ascend()
+        return terms[0] if len(terms) == 1 else Sum(tuple(terms))
 
     def _dangling_sign(self) -> bool:
         """A sign with nothing behind it, as in `0^+`."""
@@ -113,6 +115,8 @@ class Operators(Atoms):
                 return not self.bars and not self.builder
             if token.text == "[":
                 return not self.outward and not (self.brackets == 0 and token.space)
+            if token.text == "(" and self.ahead().text == "mod":
+                return False
             return token.text in _STARTS
         if token.kind == "number":
             return not isinstance(left, Number) and self.tokens[self.index - 1].kind != "number"
@@ -161,7 +165,7 @@ class Operators(Atoms):
 
     def factor(self) -> Node:
         """An atom with powers, factorials, percent and degree signs behind it."""
-        if symbol := self.accept(*_CURRENCY):
+        if self.token.text in _CURRENCY and (symbol := self.accept(*_CURRENCY)):
             negative = bool(self.accept("-"))
             amount = self.factor()
             return Quantity(negated(amount) if negative else amount, ((_CURRENCY[symbol], 1),))
@@ -169,7 +173,7 @@ class Operators(Atoms):
 
     def postfix(self, node: Node) -> Node:
         """Apply the postfix signs behind `node`."""
-        while True:
+        while self.token.kind == "operator" and self.token.text in _POSTFIX:
             if self.at("^"):
                 node = self._power(node)
             elif self.at("!") and not (self.ahead().text == "=" and not self.ahead().space):
@@ -188,7 +192,8 @@ class Operators(Atoms):
                 self.take()
                 node = Symbol(node.name + "'")
             else:
-                return node
+                break
+        return node
 
     def _double(self) -> str:
         self.take()

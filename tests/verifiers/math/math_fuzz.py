@@ -1,6 +1,6 @@
 """Random and mutated responses: no exception, nothing over the deadline, memory flat.
 
-python -m tests.verifiers.math.fuzz [COUNT] [SEED]
+python tests/verifiers/math/math_fuzz.py [COUNT] [SEED]
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 
 from rich.progress import track
 
-from tests.verifiers.math import mutate
+import math_mutations as mutate
 from verifiers.math.judge import judge
 from verifiers.math.options import MathOptions
 
