@@ -8,6 +8,7 @@ rest of the chunk goes back into the queue. A worker that dies costs its current
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
 import sys
@@ -74,6 +75,7 @@ class Pool:
         await self._start_nursery()
         workers = [await self._new_worker() for _ in range(self.size)]
         self._tasks = [asyncio.create_task(self._drive(worker)) for worker in workers]
+        await asyncio.sleep(0)  # a task that is cancelled before it began would never hang up its worker
 
     async def close(self) -> None:
         """End the workers; what still waits is cancelled."""
@@ -145,7 +147,7 @@ class Pool:
                     self.restarts += 1
                     worker = await self._replacement()
         finally:
-            worker.writer.close()
+            await _hang_up(worker)
 
     async def _replacement(self) -> _Worker:
         """A new worker; while none can be had, what waits fails instead of hanging."""
@@ -234,14 +236,18 @@ class Pool:
     async def _fork(self) -> _Worker:
         assert self._control is not None
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        with theirs:
-            socket.send_fds(self._control, [REQUEST.pack(b"f", 0)], [theirs.fileno()])
-            pid = await self._reply()
+        try:
+            with theirs:
+                socket.send_fds(self._control, [REQUEST.pack(b"f", 0)], [theirs.fileno()])
+                pid = await self._reply()
+        except BaseException:
+            ours.close()
+            raise
         reader, writer = await asyncio.open_unix_connection(sock=ours)
         return _Worker(pid, reader, writer)
 
     async def _discard(self, worker: _Worker) -> None:
-        worker.writer.close()
+        await _hang_up(worker)
         async with self._nursery_lock:
             if self._control is not None:
                 request = REQUEST.pack(b"k", worker.pid)
@@ -255,6 +261,12 @@ class Pool:
             self._control.close()
         if self._process is not None:
             await self._process.wait()
+
+
+async def _hang_up(worker: _Worker) -> None:
+    worker.writer.close()
+    with contextlib.suppress(ConnectionError):
+        await worker.writer.wait_closed()
 
 
 async def _receive(reader: asyncio.StreamReader) -> bytes:

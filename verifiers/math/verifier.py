@@ -77,7 +77,7 @@ class MathVerifier:
         An item that meets its deadline twice is `verifier_timeout`. A worker that dies over it twice is the
         response's doing when a control item then passes: `incorrect / too_costly`.
         """
-        truth = _as_text(task.ground_truth)
+        truth = as_text(task.ground_truth)
         if truth is None:
             return Unscorable(
                 "invalid_ground_truth", "a ground truth is a text, a number, or a list of those"
@@ -100,7 +100,8 @@ class MathVerifier:
         return Verdict(False, "too_costly", 0.0, {"route": "none"})
 
 
-def _as_text(ground_truth: Any) -> str | list[str] | None:
+def as_text(ground_truth: Any) -> str | list[str] | None:
+    """A ground truth as the text or texts a worker reads; None for another shape."""
     match ground_truth:
         case bool():
             return None
@@ -113,7 +114,7 @@ def _as_text(ground_truth: Any) -> str | list[str] | None:
         case float():
             return repr(ground_truth)
         case list():
-            texts = [_as_text(item) for item in ground_truth]
+            texts = [as_text(item) for item in ground_truth]
             return texts if all(isinstance(text, str) for text in texts) else None  # type: ignore[return-value]
     return None
 

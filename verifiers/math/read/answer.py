@@ -75,10 +75,11 @@ def _trimmed(text: str) -> str:
 
 def _unwrapped(text: str) -> str:
     """`text` without dollar signs, a display command and braces around the whole."""
-    text = text.removeprefix("\\displaystyle").strip()
-    while len(text) > 1 and (text[0], text[-1]) in {("$", "$"), ("{", "}")}:
-        text = text[1:-1].strip()
-    return text
+    while True:
+        text = text.removeprefix("\\displaystyle").strip()
+        if len(text) < 2 or (text[0], text[-1]) not in {("$", "$"), ("{", "}")}:
+            return text
+        text = text[1:-1]
 
 
 def _stripped(text: str, endings: tuple[str, ...]) -> str:

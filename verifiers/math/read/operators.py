@@ -11,6 +11,7 @@ from verifiers.math.read.names import (
     FILLER_WORDS,
     FUNCTIONS,
     GREEK,
+    HEDGES,
 )
 from verifiers.math.read.units import UNIT_LETTERS, UNITS
 from verifiers.math.traverse import negated
@@ -48,7 +49,9 @@ _STOP_COMMANDS = frozenset(
         "because",
     ]
 )
-_STOP_WORDS = frozenset(CONNECTIVES) | CONDITION_WORDS | frozenset(DOMAIN_WORDS) | (FILLER_WORDS - {"a"})
+_STOP_WORDS = (
+    frozenset(CONNECTIVES) | CONDITION_WORDS | HEDGES | frozenset(DOMAIN_WORDS) | (FILLER_WORDS - {"a"})
+)
 _BRACKETS = ("(", "[", "{")
 
 
