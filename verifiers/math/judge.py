@@ -57,7 +57,7 @@ def judge(response: str, ground_truth: Any, options: MathOptions) -> Judgement:
             "invalid_ground_truth", "a ground truth is a text, a number, or a list of 1 to 64 texts"
         )
     try:
-        truths = [_truth(text, options.kind) for text in alternatives]
+        truths = [read_truth(text, options.kind) for text in alternatives]
     except InvalidGroundTruth as fault:
         return Unscorable("invalid_ground_truth", str(fault))
     verdict: Judgement = _judge_one(response, truths[0], options)
@@ -202,7 +202,7 @@ def _unescaped(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _truth(text: str, kind: str) -> Truth:
+def read_truth(text: str, kind: str) -> Truth:
     """Read a ground truth: the whole text, or the answer in it. Raises `InvalidGroundTruth`."""
     if len(text) <= _WHOLE_LENGTH and "boxed" not in text:
         try:
@@ -250,6 +250,11 @@ def _compare(truth: Truth, answers: tuple[Node, ...], policy: Policy) -> Outcome
             outcome = outcome or found
     assert outcome is not None
     return outcome
+
+
+def cost_of(truth: Node, options: MathOptions) -> str | None:
+    """Why a ground truth cannot be compared with anything, in words; None when it can."""
+    return _blame(truth, _policy(options, truth))
 
 
 def _blame(truth: Node, policy: Policy) -> str | None:
