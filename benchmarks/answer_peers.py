@@ -1,8 +1,8 @@
 """The peers of the `math` verifier, run in the environment of the benchmark and never beside the service.
 
-    python benchmarks/answer_peers.py judge math-verify     # items as JSON lines in, verdicts as JSON lines out
-    python benchmarks/answer_peers.py judge prm800k-style
-    python benchmarks/answer_peers.py suite DIRECTORY       # Math-Verify's own test pairs as JSON lines
+python benchmarks/answer_peers.py judge math-verify     # items as JSON lines in, verdicts as JSON lines out
+python benchmarks/answer_peers.py judge prm800k-style
+python benchmarks/answer_peers.py suite DIRECTORY       # Math-Verify's own test pairs as JSON lines
 """
 
 from __future__ import annotations
@@ -64,11 +64,15 @@ def _sympy_equal(given: str, expected: str) -> bool:
     try:
         plain = [
             re.sub(r"\\frac\{(.*?)\}\{(.*?)\}", r"((\1)/(\2))", text)
-            .replace("\\sqrt{", "sqrt(").replace("\\pi", "pi").replace("^", "**").replace("{", "(").replace("}", ")")
+            .replace("\\sqrt{", "sqrt(")
+            .replace("\\pi", "pi")
+            .replace("^", "**")
+            .replace("{", "(")
+            .replace("}", ")")
             for text in (given, expected)
-        ]  # fmt: skip
+        ]
         return bool(simplify(parse_expr(f"({plain[0]})-({plain[1]})")) == 0)
-    except Exception:  # noqa: BLE001 - what the peers themselves do
+    except Exception:
         return False
 
 
@@ -76,12 +80,12 @@ def judge_lines(peer: Callable[[str, str], bool]) -> None:
     """Judge items from standard input until it ends."""
     for line in sys.stdin:
         response, truth = json.loads(line)
-        begin = time.perf_counter()
+        begin = time.process_time()
         try:
             correct = peer(response, truth)
-        except Exception:  # noqa: BLE001 - a crash of a peer is a refusal
+        except Exception:
             correct = False
-        print(json.dumps([correct, time.perf_counter() - begin]), flush=True)
+        print(json.dumps([correct, time.process_time() - begin]), flush=True)
 
 
 def suite(directory: Path) -> Iterator[dict[str, Any]]:
@@ -105,7 +109,12 @@ def _rows(module: str, name: str, mark: Any) -> Iterator[dict[str, Any]]:
         expected = row.get("expected", row.get("result"))
         texts = isinstance(row.get("gold"), str) and isinstance(row.get("pred"), str)
         if texts and expected in (0, 1) and str(row.get("strict")) != STRICT_OFF:
-            yield {"test": f"{module}.{name}", "gold": row["gold"], "pred": row["pred"], "expected": int(expected)}
+            yield {
+                "test": f"{module}.{name}",
+                "gold": row["gold"],
+                "pred": row["pred"],
+                "expected": int(expected),
+            }
 
 
 if __name__ == "__main__":

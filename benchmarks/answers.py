@@ -5,8 +5,9 @@
     python benchmarks/answers.py --suite DIRECTORY    # with a checkout of Math-Verify, its own test pairs too
     python benchmarks/answers.py --url http://127.0.0.1:8000    # time over HTTP against a running service
 
-Each peer runs in a process of its own and is killed after 10 s. Times are CPU time in this process for the verifier
-("in the worker"), wall time for the peers; all in one run, so their ratio means something on a shared machine.
+Each peer runs in a process of its own and is killed after 10 s. Times of single verdicts are CPU time, for
+the verifier ("in the worker") and for the peers, in one run, so that their ratio means something on a shared
+machine; through the pool and over HTTP they are wall time.
 """
 
 from __future__ import annotations
@@ -46,16 +47,22 @@ KILL_S = 10.0
 PAIRS = 2_000
 PEER_PAIRS = 400
 BOMBS = (
-    "5^{5^{5^{5^5}}}", "(((100!)!)!)!", "\\sum_{k=1}^{10^9} \\frac{1}{k}", "(1+x+y+z+w)^{500}", "(" * 5_000 + "1" + ")" * 5_000,
-    "+".join(f"\\sqrt{{{n}}}" for n in range(2, 400)), "\\frac{1}{" * 3_000 + "x" + "}" * 3_000, "9" * 20_000, "x" + "!" * 5_000,
-    "\\int_0^1 \\sin(e^{e^{x^{9}}})\\,dx", "\\lfloor" * 2_000, "1," * 9_000, "+".join(f"x_{{{n}}}^{{{n}}}" for n in range(2_000)),
+    "5^{5^{5^{5^5}}}", "(((100!)!)!)!", "\\sum_{k=1}^{10^9} \\frac{1}{k}", "(1+x+y+z+w)^{500}",
+    "(" * 5_000 + "1" + ")" * 5_000,
+    "+".join(f"\\sqrt{{{n}}}" for n in range(2, 400)), "\\frac{1}{" * 3_000 + "x" + "}" * 3_000,
+    "9" * 20_000, "x" + "!" * 5_000,
+    "\\int_0^1 \\sin(e^{e^{x^{9}}})\\,dx", "\\lfloor" * 2_000, "1," * 9_000,
+    "+".join(f"x_{{{n}}}^{{{n}}}" for n in range(2_000)),
 )  # fmt: skip
 
 
 def percentiles(times: Sequence[float]) -> dict[str, float]:
     """p50, p99 and the largest, in ms."""
     ordered = sorted(times)
-    at = {name: ordered[min(len(ordered) - 1, int(len(ordered) * q))] for name, q in (("p50", 0.5), ("p99", 0.99))}
+    at = {
+        name: ordered[min(len(ordered) - 1, int(len(ordered) * q))]
+        for name, q in (("p50", 0.5), ("p99", 0.99))
+    }
     return {name: round(value * 1e3, 3) for name, value in {**at, "max": ordered[-1]}.items()}
 
 
@@ -115,14 +122,19 @@ def handed(peers: list[Peer]) -> dict[str, Any]:
         results = [(case, *run(case["response"], case["ground_truth"])) for case in track(plain, name)]
         report[name] = {
             "right": sum(correct == bool(case["expected"]) for case, correct, _ in results),
-            "false_positives": sorted(case["id"] for case, correct, _ in results if correct and not case["expected"]),
-            "false_negatives": sorted(case["id"] for case, correct, _ in results if not correct and case["expected"]),
+            "false_positives": sorted(
+                case["id"] for case, correct, _ in results if correct and not case["expected"]
+            ),
+            "false_negatives": sorted(
+                case["id"] for case, correct, _ in results if not correct and case["expected"]
+            ),
             "over_5_s": sum(seconds > 5 for _, _, seconds in results),
             "ms": percentiles([seconds for _, _, seconds in results]),
         }
     tags = Counter(tag for case in plain for tag in case["tags"])
     right = Counter(
-        tag for case in plain if ours(case["response"], case["ground_truth"])[0] == bool(case["expected"]) for tag in case["tags"]
+        tag for case in plain if ours(case["response"], case["ground_truth"])[0] == bool(case["expected"])
+        for tag in case["tags"]
     )  # fmt: skip
     report["by_kind"] = {tag: f"{right[tag]}/{count}" for tag, count in sorted(tags.items())}
     report["ambiguous"] = {
@@ -146,7 +158,9 @@ def excluded(row: dict[str, Any], exclusions: list[dict[str, Any]]) -> str | Non
     """Why a pair of the suite does not carry over; None when it does."""
     for entry in exclusions:
         keys = {"gold", "pred", "test", "expected"} & set(entry)
-        if all(row[key] == entry[key] for key in keys) and row["pred"].startswith(entry.get("pred_start", "")):
+        if all(row[key] == entry[key] for key in keys) and row["pred"].startswith(
+            entry.get("pred_start", "")
+        ):
             return str(entry["reason"])
     return None
 
@@ -168,8 +182,15 @@ def suite(directory: Path) -> dict[str, Any]:
         correct, _ = ours(row["pred"], gold, MathOptions(decimals="rounded" if decimal else "exact"))
         if bool(correct) != bool(row["expected"]):
             wrong.append({"gold": gold[-120:], "pred": row["pred"][-120:], "expected": row["expected"]})
-    return {"pairs": len(rows), "excluded": len(reasons), "kept": kept, "right": kept - len(wrong), "wrong": wrong,
-            "percent": round(100 * (kept - len(wrong)) / kept, 1), "reasons": dict(Counter(reasons))}  # fmt: skip
+    return {
+        "pairs": len(rows),
+        "excluded": len(reasons),
+        "kept": kept,
+        "right": kept - len(wrong),
+        "wrong": wrong,
+        "percent": round(100 * (kept - len(wrong)) / kept, 1),
+        "reasons": dict(Counter(reasons)),
+    }
 
 
 def generated(peers: list[Peer], seed: int) -> dict[str, Any]:
@@ -221,7 +242,11 @@ async def pooled(seed: int) -> dict[str, Any]:
         reason = outcome.kind if isinstance(outcome, Unscorable) else outcome.reason
         hostile[bomb[:30]] = {"ms": round((time.perf_counter() - begin) * 1e3, 1), "reason": reason}
     await verifier.close()
-    return {"one_at_a_time_ms": percentiles(one), "many_at_once_us": round(together * 1e6, 1), "hostile": hostile}
+    return {
+        "one_at_a_time_ms": percentiles(one),
+        "many_at_once_us": round(together * 1e6, 1),
+        "hostile": hostile,
+    }
 
 
 def over_http(url: str, seed: int) -> dict[str, float]:
@@ -249,7 +274,9 @@ def machine() -> dict[str, Any]:
 
 def main() -> None:
     """Measure, print and store."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     arguments.add_argument("--install-peers", action="store_true")
     arguments.add_argument("--suite", type=Path)
     arguments.add_argument("--url")

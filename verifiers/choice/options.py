@@ -14,7 +14,8 @@ class ChoiceOptions(BaseOptions):
     """Options of the `choice` verifier."""
 
     choices: tuple[str, ...] = Field(default=(), max_length=26)
-    """The texts of A, B, C, ... in order. Then the text of a choice counts as its letter, and a letter with the
+    """The texts of A, B, C, ... in order. Then the text of a choice counts as its letter,
+    and a letter with the
     text of another choice contradicts itself."""
     sources: tuple[Source, ...] = Field(default=SOURCES, min_length=1)
     """Where an answer is looked for."""

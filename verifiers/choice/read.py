@@ -37,7 +37,9 @@ def normal(text: str) -> str:
     return _SPACES.sub(" ", plain(text)).strip(_EDGES).lower()
 
 
-def read_choice(text: str, choices: Sequence[str] = (), *, prose: bool = False) -> Chosen | None:
+def read_choice(  # noqa: PLR0911 - one return for each form
+    text: str, choices: Sequence[str] = (), *, prose: bool = False
+) -> Chosen | None:
     """The choice that `text` names; None when it names none.
 
     choices: texts of A, B, C, ... in order. prose: a letter at the head of a sentence counts too.

@@ -34,7 +34,7 @@ class ChoiceVerifier:
     reward_range = (0.0, 1.0)
     ground_truth_schema: Mapping[str, Any] = {
         "type": "string",
-        "description": "A letter, `(B) text`, several letters (`A, C`), or, with options.choices, a choice's text.",
+        "description": "A letter, `(B) text`, letters (`A, C`), or, with options.choices, a choice's text.",
         "examples": ["B", "(B) 42", "A, C"],
     }
     contract = Path(__file__).with_name("contract.md").read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ class ChoiceVerifier:
 
 
 def find_choice(response: str, options: ChoiceOptions) -> tuple[Candidate | None, Chosen | None]:
-    """The place that counts and what it names. A box or tag that names no choice leaves the search to prose."""
+    """The place that counts and what it names. A box that names no choice leaves the search to prose."""
     places = MathOptions(sources=options.sources, reasoning=options.reasoning)
     first: Candidate | None = None
     for candidate in candidates(response, places):

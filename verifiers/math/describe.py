@@ -52,7 +52,7 @@ def _join(parts: tuple[Node, ...], separator: str) -> str:
     return separator.join(map(_text, parts))
 
 
-def _text(node: Node) -> str:
+def _text(node: Node) -> str:  # noqa: C901 - one line for each kind
     match node:
         case Number(numerator, denominator):
             top = str(numerator) if abs(numerator) < 10**60 else f"<{numerator.bit_length()} bits>"

@@ -9,8 +9,12 @@ from typing import Any, NamedTuple
 
 from verifiers.math.compare import budget
 from verifiers.math.compare.answers import Comparer
+from verifiers.math.compare.collections import expand_signs
 from verifiers.math.compare.enclosure import Evaluator
 from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
+from verifiers.math.compare.inequalities import is_infinite
+from verifiers.math.compare.labels import named
+from verifiers.math.compare.matrices import has_matrix
 from verifiers.math.compare.points import points
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.values import COARSE, is_complex
@@ -21,7 +25,7 @@ from verifiers.math.read import phrases
 from verifiers.math.read.answer import read_answer
 from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
 from verifiers.math.read.tokens import MAX_CHARACTERS
-from verifiers.math.traverse import children, free_symbols
+from verifiers.math.traverse import children, free_symbols, name_applications
 from verifiers.math.tree import EXPRESSIONS, Choice, Listing, Node, Set, SetOperation, Special, Text, Tuple
 from verifiers.types import Outcome as Judgement
 from verifiers.types import Unscorable, Verdict
@@ -50,7 +54,8 @@ class Truth:
 
 
 def judge(response: str, ground_truth: Any, options: MathOptions) -> Judgement:
-    """The verdict on `response`. `ground_truth` is a string, a number's literal, or a list of alternatives."""
+    """The verdict on `response`. `ground_truth` is a string, a number's literal, or a list of
+    alternatives."""
     alternatives = ground_truth if isinstance(ground_truth, list) else [ground_truth]
     if not 1 <= len(alternatives) <= MAX_TRUTHS or not all(isinstance(text, str) for text in alternatives):
         return Unscorable(
@@ -117,8 +122,8 @@ class Found(NamedTuple):
 def find_answer(response: str, options: MathOptions, wants: Node | None = None) -> Found:
     """The first candidate that can be read. A box or tag alone decides, read or not.
 
-    wants: the ground truth. One that is a choice letter passes over places that hold none; words out of running
-    prose count only when it is words itself.
+    wants: the ground truth. One that is a choice letter passes over places that hold none; words out of
+    running prose count only when it is words itself.
     """
     unread: Found | None = None
     other: Found | None = None
@@ -259,9 +264,13 @@ def cost_of(truth: Node, options: MathOptions) -> str | None:
 
 def _blame(truth: Node, policy: Policy) -> str | None:
     """Why the ground truth itself cannot be compared with anything; None when the response is to blame."""
-    if isinstance(truth, EXPRESSIONS):
-        return _no_value(truth, policy)
-    for child in children(truth):
+    value = named(truth).value
+    if isinstance(value, EXPRESSIONS) and not has_matrix(value):
+        if is_infinite(value):
+            return None
+        signed = (_no_value(part, policy) for part in expand_signs(name_applications(value)))
+        return next((fault for fault in signed if fault is not None), None)
+    for child in children(value):
         if (fault := _blame(child, policy)) is not None:
             return fault
     return None
@@ -270,17 +279,17 @@ def _blame(truth: Node, policy: Policy) -> str | None:
 def _no_value(node: Node, policy: Policy) -> str | None:
     budget.renew()
     evaluator = Evaluator(complex_values=is_complex(node) or policy.complex_letters, log_base=policy.log_base)
-    fault: str | None = "the ground truth has no value at any point"
     for point in points(
         sorted(free_symbols(node)), dict(policy.assume), complex_letters=policy.complex_letters
     ):
         try:
             evaluator.at(node, point, COARSE)
-            return None
         except (Undefined, Unclear):
             continue
         except TooCostly as costly:
             return f"the ground truth is too costly: {costly}"
         except NotComparable as unknown:
             return f"the ground truth cannot be compared: {unknown}"
-    return fault
+        else:
+            return None
+    return "the ground truth has no value at any point"

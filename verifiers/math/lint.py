@@ -1,7 +1,7 @@
 """What is wrong with the ground truths of a data set, before a run is trained on them.
 
-Pure functions over lines and texts; `goldcheck lint` adds the progress bar. Reads and evaluates with FLINT, so it
-belongs in a command of its own and never in the service's process.
+Pure functions over lines and texts; `goldcheck lint` adds the progress bar. Reads and evaluates with FLINT,
+so it belongs in a command of its own and never in the service's process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from verifiers.math.tree import Call, Choice, Number, Quantity, Symbol, Tuple
 from verifiers.math.verifier import as_text
 
 ProblemKind = Literal[
-    "not_json", "no_ground_truth", "unreadable", "not_comparable", "tiny", "two_readings", "point_or_interval",
+    "not_json", "no_ground_truth", "unreadable", "not_comparable", "tiny", "two_readings",
+    "point_or_interval",
     "log_without_base", "rounded_decimal", "letter",
 ]  # fmt: skip
 

@@ -1,8 +1,9 @@
 """The single-threaded parent of the workers: imports everything once, then forks on request.
 
 Run as `python -m verifiers.math.nursery FD`. Requests on the socket FD: `f` with a socket attached forks a
-worker on that socket and is answered with its pid; `k` with a pid kills that worker. Only this process reaps its
-children, so a pid it is told to kill is never another's. It ends, with all workers, when the socket closes.
+worker on that socket and is answered with its pid; `k` with a pid kills that worker. Only this process
+reaps its children, so a pid it is told to kill is never another's. It ends, with all workers, when the
+socket closes.
 """
 
 from __future__ import annotations

@@ -174,7 +174,8 @@ class Pool:
             return chunk
 
     async def _chunk(self, worker: _Worker, chunk: list[_Item]) -> bool:
-        """Run the items of one message; whether the worker is still fit. Unanswered ones go back to the queue."""
+        """Run the items of one message; whether the worker is still fit. Unanswered ones go back to the
+        queue."""
         left = deque(chunk)
         try:
             if left:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, ClassVar
 
 from verifiers.base import BaseOptions
@@ -34,7 +35,7 @@ class MathVerifier:
     reward_range = (0.0, 1.0)
     self_timed = True
     ground_truth_schema: Mapping[str, Any] = {
-        "description": "The answer as LaTeX, plain or Unicode mathematics, or a JSON number; a list is any-of.",
+        "description": "LaTeX, plain or Unicode mathematics, or a JSON number; a list is any-of.",
         "anyOf": [
             {"type": "string"},
             {"type": "number"},
@@ -42,14 +43,7 @@ class MathVerifier:
         ],
         "examples": ["\\frac{1}{2}", 0.5, ["x=1", "x=-1"]],
     }
-    contract = (
-        "Symbolic equivalence of mathematical answers. The last complete \\boxed{...} decides alone; without one, "
-        "<answer> tags, 'the answer is', ####, bold, the last formula, the last number. Numbers, expressions, "
-        "equations, inequalities, intervals, sets, tuples, lists, matrices, families, congruences, ratios, times, "
-        "dates, quantities with units, choice letters, words. Exact where possible, certified enclosures where not; "
-        "nothing of a response is evaluated as code. A decimal never stands for a value it is not equal to, unless "
-        "decimals is 'rounded'. docs/math.md holds every rule."
-    )
+    contract = Path(__file__).with_name("contract.md").read_text(encoding="utf-8")
 
     def __init__(self, *, workers: int = 2, deadline_s: float = 5.0) -> None:
         """`deadline_s`: wall clock of one item, a backstop; verdicts hang on work units alone."""

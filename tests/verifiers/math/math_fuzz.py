@@ -10,9 +10,9 @@ import resource
 import sys
 import time
 
+import math_mutations as mutate
 from rich.progress import track
 
-import math_mutations as mutate
 from verifiers.math.judge import judge
 from verifiers.math.options import MathOptions
 

@@ -152,11 +152,14 @@ def structure(rng: random.Random) -> str:
     """A well-formed answer of any kind."""
     a, b, c = (expression(rng, 2) for _ in range(3))
     forms = (
-        a, f"\\{{{a}, {b}\\}}", f"({a}, {b})", f"[{a}, {b})", f"{a}, {b}, {c}", f"x = {a}", f"{a} < x \\le {b}",
+        a, f"\\{{{a}, {b}\\}}", f"({a}, {b})", f"[{a}, {b})", f"{a}, {b}, {c}", f"x = {a}",
+        f"{a} < x \\le {b}",
         f"x = {a} \\text{{ or }} x = {b}", f"(-\\infty, {a}) \\cup [{b}, \\infty)", f"{a} : {b}",
         f"\\begin{{pmatrix}} {a} & {b} \\\\ {c} & 1 \\end{{pmatrix}}", f"{a} \\pm {b}", f"{a} \\text{{ cm}}",
-        f"x \\equiv {a} \\pmod{{{b}}}", f"{a} + 2k\\pi, k \\in \\mathbb{{Z}}", f"y = {a}x + {b}", f"{a}x^2 + {b} = {c}",
-        f"(a) {a} (b) {b}", f"\\begin{{cases}} {a} & x > 0 \\\\ {b} & x \\le 0 \\end{{cases}}", f"{a}\\%", f"{a}^\\circ",
+        f"x \\equiv {a} \\pmod{{{b}}}", f"{a} + 2k\\pi, k \\in \\mathbb{{Z}}", f"y = {a}x + {b}",
+        f"{a}x^2 + {b} = {c}",
+        f"(a) {a} (b) {b}", f"\\begin{{cases}} {a} & x > 0 \\\\ {b} & x \\le 0 \\end{{cases}}", f"{a}\\%",
+        f"{a}^\\circ",
     )  # fmt: skip
     return rng.choice(forms)
 

@@ -1,6 +1,7 @@
 """Generated pairs of ground truth and answer, with whether they are equal, for every kind. Reproducible.
 
-An equal pair writes one thing in two ways; a near miss changes a sign, coefficient, exponent, bracket or order.
+An equal pair writes one thing in two ways; a near miss changes a sign, coefficient, exponent, bracket or
+order.
 """
 
 from __future__ import annotations
@@ -46,7 +47,12 @@ def _written(rng: random.Random, value: Fraction) -> str:
     a, b = value.numerator, value.denominator
     scale = rng.randint(2, 5)
     sign, top = ("-" if a < 0 else ""), abs(a)
-    forms = [f"{a}/{b}", f"\\frac{{{a}}}{{{b}}}", f"{sign}\\dfrac{{{top}}}{{{b}}}", f"\\frac{{{a * scale}}}{{{b * scale}}}"]
+    forms = [
+        f"{a}/{b}",
+        f"\\frac{{{a}}}{{{b}}}",
+        f"{sign}\\dfrac{{{top}}}{{{b}}}",
+        f"\\frac{{{a * scale}}}{{{b * scale}}}",
+    ]
     if b == 1:
         forms = [str(a), f"{a}.0", f"{sign} {top}", f"\\frac{{{a * scale}}}{{{scale}}}"]
     elif top > b:
@@ -58,7 +64,11 @@ def _written(rng: random.Random, value: Fraction) -> str:
 
 def _number(rng: random.Random) -> Pair:
     value = _rational(rng)
-    other = value if rng.random() < 0.5 else rng.choice((-value, value + Fraction(1, 7), 1 / value + 1, value * 10))
+    other = (
+        value
+        if rng.random() < 0.5
+        else rng.choice((-value, value + Fraction(1, 7), 1 / value + 1, value * 10))
+    )
     return _pair(_written(rng, value), _written(rng, other), equal=value == other)
 
 
@@ -86,9 +96,7 @@ def _polynomial(rng: random.Random) -> Pair:
     roots = [_nonzero(rng) for _ in range(rng.randint(2, 3))]
     coefficients = [1]
     for root in roots:
-        coefficients = [
-            a - root * b for a, b in zip([*coefficients, 0], [0, *coefficients], strict=True)
-        ]
+        coefficients = [a - root * b for a, b in zip([*coefficients, 0], [0, *coefficients], strict=True)]
     factors = [f"(x{-root:+d})" for root in roots]
     rng.shuffle(factors)
     equal = rng.random() < 0.5
@@ -114,7 +122,9 @@ def _radical(rng: random.Random) -> Pair:
     outside, inside = rng.randint(2, 9), rng.choice((2, 3, 5, 6, 7, 10))
     equal = rng.random() < 0.5
     square = outside * outside * inside if equal else outside * inside
-    answer = rng.choice((f"\\sqrt{{{square}}}", f"\\frac{{{square}}}{{\\sqrt{{{square}}}}}", f"{square}^{{1/2}}"))
+    answer = rng.choice(
+        (f"\\sqrt{{{square}}}", f"\\frac{{{square}}}{{\\sqrt{{{square}}}}}", f"{square}^{{1/2}}")
+    )
     return _pair(f"{outside}\\sqrt{{{inside}}}", answer, equal=equal)
 
 
@@ -174,7 +184,9 @@ def _union(rng: random.Random) -> Pair:
     equal = rng.random() < 0.5
     truth = f"(-\\infty,{a})\\cup({b},{c}]"
     answer = rng.choice((f"({b},{c}] \\cup (-\\infty,{a})", f"x<{a} \\text{{ or }} {b}<x\\le {c}"))
-    return _pair(truth, answer if equal else answer.replace("\\cup", "\\cap").replace("\\le", "<"), equal=equal)
+    return _pair(
+        truth, answer if equal else answer.replace("\\cup", "\\cap").replace("\\le", "<"), equal=equal
+    )
 
 
 def _set(rng: random.Random) -> Pair:
@@ -195,7 +207,9 @@ def _tuple(rng: random.Random) -> Pair:
     if not equal:
         other = [other[1], other[0], *other[2:]] if other[0] != other[1] else [other[0] + 1, *other[1:]]
     spelled = [_written(rng, value) for value in other]
-    return _pair(f"({', '.join(_written(rng, value) for value in values)})", f"({','.join(spelled)})", equal=equal)
+    return _pair(
+        f"({', '.join(_written(rng, value) for value in values)})", f"({','.join(spelled)})", equal=equal
+    )
 
 
 def _plus_minus(rng: random.Random) -> Pair:
@@ -214,14 +228,22 @@ def _matrix(rng: random.Random) -> Pair:
         other[0][rng.randrange(2)] += rng.choice((-1, 1))
     texts = [" \\\\ ".join(" & ".join(map(str, row)) for row in table) for table in (rows, other)]
     return _pair(
-        f"\\begin{{pmatrix}} {texts[0]} \\end{{pmatrix}}", f"\\begin{{bmatrix}}{texts[1]}\\end{{bmatrix}}", equal=equal
+        f"\\begin{{pmatrix}} {texts[0]} \\end{{pmatrix}}",
+        f"\\begin{{bmatrix}}{texts[1]}\\end{{bmatrix}}",
+        equal=equal,
     )
 
 
 def _quantity(rng: random.Random) -> Pair:
     value = rng.randint(1, 500)
     small, large, factor = rng.choice(
-        (("cm", "m", 100), ("minutes", "hours", 60), ("g", "kg", 1000), ("cents", "dollars", 100), ("mL", "L", 1000))
+        (
+            ("cm", "m", 100),
+            ("minutes", "hours", 60),
+            ("g", "kg", 1000),
+            ("cents", "dollars", 100),
+            ("mL", "L", 1000),
+        )
     )
     equal = rng.random() < 0.5
     right = value * factor if equal else value * factor + 1
@@ -248,17 +270,20 @@ def _congruence(rng: random.Random) -> Pair:
     residue = rng.randrange(modulus)
     equal = rng.random() < 0.5
     other = residue + modulus * rng.randint(1, 4) + (0 if equal else 1)
-    return _pair(f"x \\equiv {residue} \\pmod{{{modulus}}}", f"x\\equiv{other}\\ (\\text{{mod }} {modulus})", equal=equal)
+    return _pair(
+        f"x \\equiv {residue} \\pmod{{{modulus}}}",
+        f"x\\equiv{other}\\ (\\text{{mod }} {modulus})",
+        equal=equal,
+    )
 
 
 def _assignments(rng: random.Random) -> Pair:
     x, y = rng.sample(range(-20, 20), 2)
     equal = rng.random() < 0.5
-    if not equal:
-        x, y, first, second = x, y, y, x
-    else:
-        first, second = x, y
-    answer = rng.choice((f"y={second},\\ x={first}", f"(x,y)=({first},{second})", f"x={first} \\text{{ and }} y={second}"))
+    first, second = (x, y) if equal else (y, x)
+    answer = rng.choice(
+        (f"y={second},\\ x={first}", f"(x,y)=({first},{second})", f"x={first} \\text{{ and }} y={second}")
+    )
     return _pair(f"x={x}, y={y}", answer, equal=equal)
 
 
@@ -266,7 +291,11 @@ def _choice(rng: random.Random) -> Pair:
     letter, other = rng.sample("ABCDE", 2)
     equal = rng.random() < 0.5
     shown = letter if equal else other
-    return _pair(letter, rng.choice((f"({shown})", f"\\text{{{shown}}}", f"\\textbf{{({shown})}} 17", f"{shown}.")), equal=equal)
+    return _pair(
+        letter,
+        rng.choice((f"({shown})", f"\\text{{{shown}}}", f"\\textbf{{({shown})}} 17", f"{shown}.")),
+        equal=equal,
+    )
 
 
 _MAKERS: dict[str, Callable[[random.Random], Pair]] = {

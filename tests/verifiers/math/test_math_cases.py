@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from math_pairs import pairs
 
 from verifiers.literals import FloatLiteral
 from verifiers.math import MathOptions, MathVerifier
@@ -16,7 +17,9 @@ from verifiers.math.options import SOURCES
 from verifiers.math.verifier import as_text
 from verifiers.types import Outcome, Unscorable
 
-SERVED = json.loads(files("verifiers.math").joinpath("cases.json").read_bytes(), parse_float=FloatLiteral)["cases"]
+SERVED = json.loads(files("verifiers.math").joinpath("cases.json").read_bytes(), parse_float=FloatLiteral)[
+    "cases"
+]
 
 DECIDED_OTHERWISE = {
     "m075": "a decimal of 15 digits is not pi (decimals: exact)",
@@ -88,6 +91,43 @@ def test_gsm8k_labels_agree(shared: Path) -> None:
         for solution in problem.values():
             if isinstance(solution, dict):
                 outcome = judge(solution["solution"], truth, MathOptions())
-                agree.append(not isinstance(outcome, Unscorable) and outcome.correct == solution["is_correct"])
+                agree.append(
+                    not isinstance(outcome, Unscorable) and outcome.correct == solution["is_correct"]
+                )
     assert len(agree) == 1200
     assert all(agree)
+
+
+BOMBS = (
+    "5^{5^{5^{5^5}}}", "((100!)!)!", "\\sum_{k=1}^{10^9} k", "\\lim_{x\\to0}x", "\\int x\\,dx", "\\frac10",
+    "\\sqrt{-1}", "f(x)",
+    "(" * 400, "x!!!!!!" * 60, "\\{9^{9^{9^9}}, 2\\}", "[9^{9^{9^9}}, \\infty)", "(9^{9^{9^9}}, 2)",
+    "x = 9^{9^{9^9}}",
+    "x > 9^{9^{9^9}}", "x = 9^{9^{9^9}}, y = 1", "9^{9^{9^9}} : 2", "9^{9^{9^9}}\\text{ cm}",
+    "(a) 9^{9^{9^9}} (b) 2",
+    "x \\equiv 9^{9^{9^9}} \\pmod 7", "x = 9^{9^{9^9}} + 2k\\pi, k\\in\\mathbb{Z}", "1, 2, \\ldots,
+    9^{9^{9^9}}",
+    "\\begin{pmatrix}9^{9^{9^9}} & 1 \\\\ 1 & 1\\end{pmatrix}", "\\pm 9^{9^{9^9}}", "f(x) = 9^{9^{9^9}}x",
+    "9^{9^{9^9}} < x < y",
+    "\\begin{cases}9^{9^{9^9}} & x>0\\\\ 1 & x<9^{9^{9^9}}\\end{cases}", "\\{x \\mid x > 9^{9^{9^9}}\\}",
+    "2x = y + 9^{9^{9^9}}",
+)  # fmt: skip
+
+
+def test_no_response_can_buy_a_null_reward() -> None:
+    """Whatever is answered to any readable ground truth of any kind, the outcome is a verdict."""
+    truths = {
+        case["request"]["ground_truth"]
+        for case in SERVED
+        if case["expect"]["status"] == "scored" and isinstance(case["request"]["ground_truth"], str)
+    }
+    truths |= {pair.truth for pair in pairs(60, 3)}
+    truths -= {"9^{9^{9^{9}}}"}  # over the budget itself: only the identical answer gets a verdict
+    bought = [
+        (truth, bomb)
+        for truth in sorted(truths)
+        for bomb in BOMBS
+        if isinstance(judge(f"\\boxed{{{bomb}}}", truth, MathOptions()), Unscorable)
+    ]
+    assert len(truths) > 200
+    assert bought == []

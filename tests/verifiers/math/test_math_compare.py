@@ -1,4 +1,5 @@
-"""The ladder: which step decides, what is proven, what is too costly; and pairs rewritten in equivalent ways."""
+"""The ladder: which step decides, what is proven, what is too costly; and pairs rewritten in equivalent
+ways."""
 
 from __future__ import annotations
 
@@ -134,7 +135,9 @@ def test_random_trees_never_raise_but_for_a_comparison_error() -> None:
     ended = Counter[str]()
     for _ in range(400):
         try:
-            outcome = Comparer(Policy()).compare(read_answer(mutations.structure(rng)), read_answer(mutations.structure(rng)))
+            outcome = Comparer(Policy()).compare(
+                read_answer(mutations.structure(rng)), read_answer(mutations.structure(rng))
+            )
             ended[str(outcome.equal)] += 1
         except (ReadError, ComparisonError) as fault:
             ended[type(fault).__name__] += 1

@@ -71,7 +71,8 @@ def test_formulas_are_paired_without_backtracking() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["\\boxed{", "\\", "$", "$$", "\\[", "\\(", "<answer>", "</answer><answer>", "**", "the answer is ", "is ", "1,", "{", "}",
+    ["\\boxed{", "\\", "$", "$$", "\\[", "\\(", "<answer>", "</answer><answer>", "**", "the answer is ",
+    "is ", "1,", "{", "}",
      "####\n", " ", "<think>", "\\text{", "boxed ", "a.", "'"],
 )  # fmt: skip
 def test_megabytes_of_one_piece_are_searched_in_one_pass(piece: str) -> None:

@@ -36,7 +36,8 @@ def test_doubts_about_a_ground_truth(truth: str, kinds: set[str]) -> None:
 def test_lines_are_numbered_and_counted() -> None:
     """Findings name their line; every line is counted, blank ones too."""
     lines = [
-        json.dumps({"ground_truth": "5"}), "", "not json", json.dumps({"question": "?"}), json.dumps({"answer": "\\frac{"}),
+        json.dumps({"ground_truth": "5"}), "", "not json", json.dumps({"question": "?"}),
+        json.dumps({"answer": "\\frac{"}),
         json.dumps({"gold": ["1", "(1,2)"]}), '{"answer": 0.00010}',
     ]  # fmt: skip
     found = list(lint_lines(lines))

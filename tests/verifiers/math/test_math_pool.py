@@ -1,4 +1,5 @@
-"""The worker processes: started, killed at the deadline, replaced when they die. Real processes throughout."""
+"""The worker processes: started, killed at the deadline, replaced when they die. Real processes
+throughout."""
 
 from __future__ import annotations
 
@@ -64,9 +65,23 @@ async def test_many_items_at_once_are_all_answered(verifier: MathVerifier) -> No
         ("", "invalid_ground_truth"),
         (10**5000, "invalid_ground_truth"),
     ],
-    ids=["text", "float", "list", "bool", "null", "missing", "object", "no texts", "65 texts", "empty", "huge"],
+    ids=[
+        "text",
+        "float",
+        "list",
+        "bool",
+        "null",
+        "missing",
+        "object",
+        "no texts",
+        "65 texts",
+        "empty",
+        "huge",
+    ],
 )
-async def test_ground_truths_of_every_shape(verifier: MathVerifier, ground_truth: object, kind: str | None) -> None:
+async def test_ground_truths_of_every_shape(
+    verifier: MathVerifier, ground_truth: object, kind: str | None
+) -> None:
     """Texts, numbers and lists of them are read; every other shape is unscorable, never an error."""
     outcome = await verifier.judge_async(Task("\\boxed{\\frac12}", ground_truth, OPTIONS))
     if kind is None:

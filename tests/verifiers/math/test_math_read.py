@@ -127,7 +127,39 @@ def test_limits_and_refused_kinds_have_their_own_faults(text: str, fault: type[R
         read_answer(text)
 
 
-_PIECES = st.sampled_from("x 1 2.5 ( ) [ ] { } \\{ \\} | , ; : + - * / ^ _ = < \\le \\frac \\sqrt \\sin \\text{ a}".split(" "))
+_PIECES = st.sampled_from(
+    [
+        "x",
+        "1",
+        "2.5",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "\\{",
+        "\\}",
+        "|",
+        ",",
+        ";",
+        ":",
+        "+",
+        "-",
+        "*",
+        "/",
+        "^",
+        "_",
+        "=",
+        "<",
+        "\\le",
+        "\\frac",
+        "\\sqrt",
+        "\\sin",
+        "\\text{",
+        "a}",
+    ]
+)
 
 
 @settings(max_examples=200)

@@ -12,23 +12,31 @@ from verifiers.math.read.units import UNITS, resolve
 REGISTRY = pint.UnitRegistry(non_int_type=Fraction)
 
 OURS_ALONE = {
-    "USD", "dollar", "dollars", "cent", "cents", "US cent", "bucks", "EUR", "euro", "euros", "GBP", "JPY", "yen", "INR", "rupee",
-    "rupees", "CNY", "yuan", "RMB", "%", "percent", "pct", "percentage", "percents", "unit", "units", "month", "months", "yr", "yrs",
-    "year", "years", "decade", "decades", "century", "centuries", "degC", "degF", "celsius", "fahrenheit", "deg", "degree",
+    "USD", "dollar", "dollars", "cent", "cents", "US cent", "bucks", "EUR", "euro", "euros", "GBP", "JPY",
+    "yen", "INR", "rupee",
+    "rupees", "CNY", "yuan", "RMB", "%", "percent", "pct", "percentage", "percents", "unit", "units",
+    "month", "months", "yr", "yrs",
+    "year", "years", "decade", "decades", "century", "centuries", "degC", "degF", "celsius", "fahrenheit",
+    "deg", "degree",
     "degrees", "kmh", "rads", "acre", "acres",
 }  # fmt: skip
 """Money, parts, calendar units (12 months a year here, days in pint), offset temperatures,
 angles with pi, and the international acre (the survey acre of pint is 4 parts in a million larger)."""
 
 SPELLED_OTHERWISE = {
-    "secs": "second", "mins": "minute", "hrs": "hour", "lbs": "pound", "um": "micrometer", "us": "microsecond", "ohms": "ohm",
-    "amp": "ampere", "amps": "ampere", "KB": "kilobyte", "kB": "kilobyte", "KiB": "kibibyte", "MiB": "mebibyte", "dyn": "dyne",
-    "T": "tesla", "C": "coulomb", "t": "tonne", "h": "hour", "L": "liter", "l": "liter", "kilo": "kilogram", "kilos": "kilogram",
-    "cal": "calorie", "kcal": "kilocalorie", "hertz": "hertz", "mi": "mile", "nmi": "nautical_mile", "kph": "kilometer/hour",
+    "secs": "second", "mins": "minute", "hrs": "hour", "lbs": "pound", "um": "micrometer",
+    "us": "microsecond", "ohms": "ohm",
+    "amp": "ampere", "amps": "ampere", "KB": "kilobyte", "kB": "kilobyte", "KiB": "kibibyte",
+    "MiB": "mebibyte", "dyn": "dyne",
+    "T": "tesla", "C": "coulomb", "t": "tonne", "h": "hour", "L": "liter", "l": "liter",
+    "kilo": "kilogram", "kilos": "kilogram",
+    "cal": "calorie", "kcal": "kilocalorie", "hertz": "hertz", "mi": "mile", "nmi": "nautical_mile",
+    "kph": "kilometer/hour",
 }  # fmt: skip
 
 _BASE = {
-    "m": "meter", "kg": "kilogram", "s": "second", "A": "ampere", "K": "kelvin", "mol": "mole", "cd": "candela", "byte": "byte",
+    "m": "meter", "kg": "kilogram", "s": "second", "A": "ampere", "K": "kelvin", "mol": "mole",
+    "cd": "candela", "byte": "byte",
     "rad": "radian",
 }  # fmt: skip
 

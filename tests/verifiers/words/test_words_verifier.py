@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verifiers.words import WordsOptions, WordsVerifier
 from verifiers.types import Task, Unscorable, Verdict
+from verifiers.words import WordsOptions, WordsVerifier
 
 VERIFIER = WordsVerifier()
 SERVED = json.loads(files("verifiers.words").joinpath("cases.json").read_bytes())["cases"]

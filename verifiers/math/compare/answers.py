@@ -193,7 +193,7 @@ class Comparer(PlainKinds):
             return self.compare(*expanded)
         return compare_matrices(truth, response, self.compare)
 
-    def _collections(self, truth: Node, response: Node) -> Outcome | None:
+    def _collections(self, truth: Node, response: Node) -> Outcome | None:  # noqa: C901 - a table of pairs
         truth, response = _opened(truth), _opened(response)
         many = (Set, Listing, Tuple, SetOperation)
         if not isinstance(truth, many) and not isinstance(response, many):

@@ -48,7 +48,8 @@ class Evaluator(Functions):
     def at(self, node: Node, point: Mapping[str, fmpq | tuple[fmpq, fmpq]], precision: int) -> Ball:
         """The ball of `node` at `point` with `precision` bits.
 
-        Raises `Undefined` outside the domain, `Unclear` when that is not certain, `TooCostly`, `NotComparable`.
+        Raises `Undefined` outside the domain, `Unclear` when that is not certain, `TooCostly`,
+        `NotComparable`.
         """
         ctx.prec = precision
         self.step_units = 1 + precision // 256

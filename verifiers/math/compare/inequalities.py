@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from flint import arb, fmpq, fmpz_poly
@@ -74,7 +75,8 @@ class Inequalities:
         raise NotImplementedError
 
     def ranks(self) -> list[int]:
-        """The rank of every endpoint, equal ones sharing theirs. Raises `Unclear` when order is not certain."""
+        """The rank of every endpoint, equal ones sharing theirs. Raises `Unclear` when order is not
+        certain."""
         order = sorted(range(len(self.endpoints)), key=lambda index: self.endpoints[index].mid())
         ranks, rank = [0] * len(order), -1
         previous: arb | None = None
@@ -160,10 +162,11 @@ class Inequalities:
         return self._by_sign([self.endpoint(root) for root in roots], whole, operator)
 
     def _by_sign(self, roots: list[int], value: object, operator: str) -> Region:
-        """The pieces between the roots on which the sign fits, and the roots themselves where equality does."""
+        """The pieces between the roots on which the sign fits, and the roots themselves where equality
+        does."""
         parts: list[Region] = []
         bounds: list[int | None] = [None, *roots, None]
-        for low, high in zip(bounds, bounds[1:], strict=False):
+        for low, high in pairwise(bounds):
             sign = value(self._between(low, high))  # type: ignore[operator]
             if (sign > 0 and operator in {">", ">=", "!="}) or (sign < 0 and operator in {"<", "<=", "!="}):
                 parts.append(Interval(low, False, high, False))

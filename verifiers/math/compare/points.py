@@ -19,7 +19,8 @@ _SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67
 def points(
     names: Sequence[str], assume: Mapping[str, Assumption], *, complex_letters: bool
 ) -> Iterator[dict[str, Coordinate]]:
-    """Points for the letters `names`, the same for every call: in turn positive, mixed, whole, and below 1."""
+    """Points for the letters `names`, the same for every call: in turn positive, mixed, whole, and below
+    1."""
     for index in range(MOST):
         yield {
             name: _coordinate(index, order, assume.get(name, "complex" if complex_letters else "real"))

@@ -1,9 +1,9 @@
 """A lower bound on the size of an algebraic number that is not zero.
 
-BFMSS: Burnikel, Funke, Mehlhorn, Schirra, Schmitt, "A separation bound for real algebraic expressions" (2001).
-An expression is a quotient u / l of two numbers whose conjugates are at most u and l; with D the product of the
-degrees of its radicals, it is zero or at least 1 / (l * u^(D-1)). Cosines and sines of rational multiples of pi
-are halves of algebraic integers of size at most 2 and degree at most phi(n).
+BFMSS: Burnikel, Funke, Mehlhorn, Schirra, Schmitt, "A separation bound for real algebraic expressions"
+(2001). An expression is a quotient u / l of two numbers whose conjugates are at most u and l; with D the
+product of the degrees of its radicals, it is zero or at least 1 / (l * u^(D-1)). Cosines and sines of
+rational multiples of pi are halves of algebraic integers of size at most 2 and degree at most phi(n).
 """
 
 from __future__ import annotations

@@ -183,7 +183,8 @@ def separated(a: Ball, b: Ball) -> bool:
 
 
 def _close(a: Ball, b: Ball, bits: int) -> bool:
-    """Whether the balls are within 2**-bits of each other, relative to their size (absolutely below 1e-30)."""
+    """Whether the balls are within 2**-bits of each other, relative to their size (absolutely below
+    1e-30)."""
     difference = (a - b).abs_upper()
     scale = a.abs_upper() + b.abs_upper()
     return bool(difference <= (scale + arb(2) ** -100) * arb(2) ** -bits)

@@ -56,7 +56,8 @@ def read_answer(text: str, *, grouped: bool = True) -> Node:
 
 
 def _shallow(node: Node) -> Node:
-    """`node`, unless it is deeper than what the recursive steps behind take: `x!!!!...` nests without brackets."""
+    """`node`, unless it is deeper than what the recursive steps behind take: `x!!!!...` nests without
+    brackets."""
     level: list[Node] = [node]
     for _ in range(MAX_TREE_DEPTH):
         level = [child for parent in level for child in children(parent)]

@@ -93,7 +93,8 @@ class Cursor:
         self.ascend()
 
     def descend(self) -> None:
-        """One level deeper, for the hot paths; an error ends the whole reading, so `ascend` needs no guard."""
+        """One level deeper, for the hot paths; an error ends the whole reading, so `ascend` needs no
+        guard."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooLarge(f"nested deeper than {MAX_DEPTH}")

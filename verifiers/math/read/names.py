@@ -137,7 +137,8 @@ HEDGES = frozenset(
 DOMAIN_WORDS = {
     "integer": "Z", "integers": "Z", "real": "R", "reals": "R", "rational": "Q", "natural": "N",
     "positive": "+", "negative": "-", "nonnegative": "0+", "nonzero": "*", "number": "", "numbers": "",
-    "odd": "odd", "even": "even", "non": "non", "arbitrary": "", "constant": "constant", "constants": "constant",
+    "odd": "odd", "even": "even", "non": "non", "arbitrary": "", "constant": "constant",
+    "constants": "constant",
     "whole": "N", "complex": "C",
 }  # fmt: skip
 

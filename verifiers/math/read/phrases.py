@@ -17,7 +17,8 @@ _CLOCK_HOUR = re.compile(r"(\d{1,2})\s*([apAP])\.?\s?[mM]\.?")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _CHOICE = re.compile(r"(?:(?:option|choice|answer)\s*)?\(?([A-J])\)?[.:)]?", re.IGNORECASE)
 _CHOICE_AND_CONTENT = re.compile(
-    r"(?:\\(?:text|mathrm)(?:bf|it|rm)?\s*\{\s*)?(?:\(([A-J])\)|([A-J])[.:)](?=[\s}\\$(]))\s*(\}?)(?:\\[ ,;:]|[\s~])*(\S.*)",
+    r"(?:\\(?:text|mathrm)(?:bf|it|rm)?\s*\{\s*)?(?:\(([A-J])\)|([A-J])[.:)](?=[\s}\\$(]))\s*"
+    r"(\}?)(?:\\[ ,;:]|[\s~])*(\S.*)",
     re.DOTALL,
 )
 _LEADING_CHOICE = re.compile(
@@ -27,10 +28,9 @@ _LEADING_CHOICE = re.compile(
 _WORDS = re.compile(r"[^\W\d_](?:[^\W\d_]|[\s,.'’\-])*")
 
 _SPECIAL = {
-    "empty": "empty set|the empty set|no solution|no solutions|none|no real solution|no real solutions|no such|"
-    "there is no solution|there are no solutions|no solution exists|no answer exists|no integer solutions|nothing|"
-    "has no solution",
-    "does_not_exist": "dne|does not exist|the limit does not exist|doesn't exist|limit does not exist|divergent|diverges",
+    "empty": "empty set|the empty set|none|no such|no answer exists|nothing|has no solution",
+    "does_not_exist": "dne|does not exist|doesn't exist|the limit does not exist|limit does not exist|"
+    "divergent|diverges",
     "true": "true|yes",
     "false": "false|no",
     "infinitely_many": "infinitely many|infinitely many solutions|infinite number of solutions",

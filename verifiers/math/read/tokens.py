@@ -25,13 +25,15 @@ class Token(NamedTuple):
 
 _SCANNER = re.compile(
     r"""
-    (?P<space>(?:[\s~]|\\[,;:!>\ ]|\\(?:left|right)\.|\\(?:thinspace|medspace|enspace|hfill|displaystyle|textstyle|limits
+    (?P<space>(?:[\s~]|\\[,;:!>\ ]|\\(?:left|right)\.|\\(?:thinspace|medspace|enspace|hfill|displaystyle
+        |textstyle|limits
         |nolimits|left(?![a-z])|right(?![a-z])|[bB]igg?[lrm]?(?![a-z])|middle|allowbreak|mathstrut|strut)(?![a-zA-Z]))+)
   | (?P<number>\d{1,3}(?:(?:\{,\}|,\\!\ *|\\[,\ ]|'(?=\d))\d{3})+(?![\d'])(?:\.\d+)?
         | (?:\d+\.\d+|\d+|\.\d+)(?:[eE][+-]?\d+(?![\w.]))?
         | \d+)
   | (?P<environment>\\(?:begin|end)\s*\{[a-zA-Z]+\*?\}(?:\[[^\]]*\])?)
-  | (?P<dropped>\\(?:phantom|hspace|vspace|hphantom|vphantom|color|label|tag)\*?\s*\{[^{}]*\}|\\textcolor\s*\{[^{}]*\}
+  | (?P<dropped>\\(?:phantom|hspace|vspace|hphantom|vphantom|color|label|tag)\*?\s*\{[^{}]*\}
+      |\\textcolor\s*\{[^{}]*\}
         |\\(?:quad|qquad)(?=\s*(?:[,;]|\\text|$)))
   | (?P<command>\\[A-Za-z]+)
   | (?P<escaped>\\[\\{}%$&\#_|()\[\]])
@@ -79,15 +81,21 @@ _TEXT = frozenset(
 _OPERATORS = {
     "le": "<=", "leq": "<=", "leqslant": "<=", "leqq": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=",
     "geqq": ">=", "lt": "<", "gt": ">", "ne": "!=", "neq": "!=", "approx": "~", "simeq": "~", "cong": "~",
-    "sim": "~", "eq": "=", "cdot": "*", "times": "*", "ast": "*", "star": "*", "div": "/", "pm": "+-", "mp": "-+",
-    "in": "in", "notin": "notin", "cup": "union", "bigcup": "union", "cap": "intersection", "bigcap": "intersection",
+    "sim": "~", "eq": "=", "cdot": "*", "times": "*", "ast": "*", "star": "*", "div": "/", "pm": "+-",
+    "mp": "-+",
+    "in": "in", "notin": "notin", "cup": "union", "bigcup": "union", "cap": "intersection",
+    "bigcap": "intersection",
     "setminus": "difference", "smallsetminus": "difference", "backslash": "difference", "lbrace": "\\{",
     "rbrace": "\\}", "vert": "|", "lvert": "|", "rvert": "|", "mid": "|", "Vert": "||", "lVert": "||",
     "rVert": "||", "langle": "<(", "rangle": ")>", "ldots": "...", "dots": "...", "cdots": "...",
-    "dotsc": "...", "dotsb": "...", "vdots": "...", "colon": ":", "prime": "'", "degree": "deg", "percent": "%",
-    "equiv": "equiv", "to": "->", "rightarrow": "->", "implies": "=>", "Rightarrow": "=>", "Longrightarrow": "=>",
-    "iff": "=>", "Leftrightarrow": "=>", "land": "and", "wedge": "and", "lor": "or", "vee": "or", "lbrack": "[",
-    "rbrack": "]", "lparen": "(", "rparen": ")", "quad": "quad", "qquad": "quad", "newline": "\\\\", "cr": "\\\\",
+    "dotsc": "...", "dotsb": "...", "vdots": "...", "colon": ":", "prime": "'", "degree": "deg",
+    "percent": "%",
+    "equiv": "equiv", "to": "->", "rightarrow": "->", "implies": "=>", "Rightarrow": "=>",
+    "Longrightarrow": "=>",
+    "iff": "=>", "Leftrightarrow": "=>", "land": "and", "wedge": "and", "lor": "or", "vee": "or",
+    "lbrack": "[",
+    "rbrack": "]", "lparen": "(", "rparen": ")", "quad": "quad", "qquad": "quad", "newline": "\\\\",
+    "cr": "\\\\",
     "euro": "€", "pounds": "£", "yen": "¥", "rupee": "₹", "cent": "¢", "dollar": "$", "And": "and",
 }  # fmt: skip
 

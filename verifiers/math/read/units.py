@@ -11,48 +11,53 @@ Dimensions = tuple[tuple[str, int], ...]
 Unit = tuple[Fraction, Dimensions, bool]
 """Factor, dimensions, and whether a factor pi belongs to it (degrees)."""
 
-_BASE: dict[str, tuple[str, str]] = {
-    # dimensions: unit factor pairs
+_BASE: dict[str, str] = {
+    # each row: unit, factor, unit, factor, ...
     "m": (
-        "length",
-        "m 1 meter 1 meters 1 metre 1 metres 1 km 1000 kilometer 1000 kilometers 1000 kilometre 1000 kilometres 1000 "
+        "m 1 meter 1 meters 1 metre 1 metres 1 km 1000 kilometer 1000 kilometers 1000 kilometre 1000 "
+        "kilometres 1000 "
         "dm 1/10 decimeter 1/10 decimeters 1/10 cm 1/100 centimeter 1/100 centimeters 1/100 centimetre 1/100 "
-        "centimetres 1/100 mm 1/1000 millimeter 1/1000 millimeters 1/1000 millimetre 1/1000 millimetres 1/1000 "
+        "centimetres 1/100 mm 1/1000 millimeter 1/1000 millimeters 1/1000 millimetre 1/1000 millimetres "
+        "1/1000 "
         "um 1/1000000 micrometer 1/1000000 micrometers 1/1000000 nm 1/1000000000 nanometer 1/1000000000 "
         "nanometers 1/1000000000 pm 1/1000000000000 in 127/5000 inch 127/5000 inches 127/5000 ft 381/1250 "
-        "foot 381/1250 feet 381/1250 yd 1143/1250 yard 1143/1250 yards 1143/1250 mi 201168/125 mile 201168/125 "
-        "miles 201168/125 nmi 1852",
+        "foot 381/1250 feet 381/1250 yd 1143/1250 yard 1143/1250 yards 1143/1250 mi 201168/125 mile "
+        "201168/125 "
+        "miles 201168/125 nmi 1852"
     ),
     "kg": (
-        "mass",
-        "kg 1 kilogram 1 kilograms 1 kilo 1 kilos 1 g 1/1000 gram 1/1000 grams 1/1000 mg 1/1000000 milligram 1/1000000 "
+        "kg 1 kilogram 1 kilograms 1 kilo 1 kilos 1 g 1/1000 gram 1/1000 grams 1/1000 mg 1/1000000 "
+        "milligram 1/1000000 "
         "milligrams 1/1000000 t 1000 tonne 1000 tonnes 1000 lb 45359237/100000000 lbs 45359237/100000000 "
         "pound 45359237/100000000 pounds 45359237/100000000 oz 45359237/1600000000 ounce 45359237/1600000000 "
-        "ounces 45359237/1600000000",
+        "ounces 45359237/1600000000"
     ),
     "s": (
-        "time",
         "s 1 sec 1 secs 1 second 1 seconds 1 ms 1/1000 millisecond 1/1000 milliseconds 1/1000 us 1/1000000 "
-        "ns 1/1000000000 min 60 mins 60 minute 60 minutes 60 h 3600 hr 3600 hrs 3600 hour 3600 hours 3600 day 86400 "
-        "days 86400 week 604800 weeks 604800",
+        "ns 1/1000000000 min 60 mins 60 minute 60 minutes 60 h 3600 hr 3600 hrs 3600 hour 3600 hours 3600 "
+        "day 86400 "
+        "days 86400 week 604800 weeks 604800"
     ),
-    "month": ("months", "month 1 months 1 yr 12 yrs 12 year 12 years 12 decade 120 decades 120 century 1200 centuries 1200"),
-    "A": ("current", "A 1 amp 1 amps 1 ampere 1 amperes 1 mA 1/1000"),
-    "K": ("temperature", "K 1 kelvin 1 kelvins 1"),
-    "degC": ("celsius", "degC 1 celsius 1"),
-    "degF": ("fahrenheit", "degF 1 fahrenheit 1"),
-    "mol": ("amount", "mol 1 mole 1 moles 1 mmol 1/1000"),
-    "cd": ("luminosity", "cd 1 candela 1"),
-    "USD": ("money", "USD 1 dollar 1 dollars 1 cent 1/100 cents 1/100 bucks 1"),
-    "EUR": ("money", "EUR 1 euro 1 euros 1"),
-    "GBP": ("money", "GBP 1"),
-    "JPY": ("money", "JPY 1 yen 1"),
-    "INR": ("money", "INR 1 rupee 1 rupees 1"),
-    "CNY": ("money", "CNY 1 yuan 1 RMB 1"),
-    "byte": ("data", "byte 1 bytes 1 bit 1/8 bits 1/8 kB 1000 KB 1000 MB 1000000 GB 1000000000 KiB 1024 MiB 1048576"),
-    "rad": ("angle", "rad 1 rads 1 radian 1 radians 1"),
-    "unit": ("unit", "unit 1 units 1"),
-    "%": ("part", "% 1 percent 1 pct 1 percentage 1 percents 1"),
+    "month": (
+        "month 1 months 1 yr 12 yrs 12 year 12 years 12 decade 120 decades 120 century 1200 "
+        "centuries 1200"
+    ),
+    "A": ("A 1 amp 1 amps 1 ampere 1 amperes 1 mA 1/1000"),
+    "K": ("K 1 kelvin 1 kelvins 1"),
+    "degC": ("degC 1 celsius 1"),
+    "degF": ("degF 1 fahrenheit 1"),
+    "mol": ("mol 1 mole 1 moles 1 mmol 1/1000"),
+    "cd": ("cd 1 candela 1"),
+    "USD": ("USD 1 dollar 1 dollars 1 cent 1/100 cents 1/100 bucks 1"),
+    "EUR": ("EUR 1 euro 1 euros 1"),
+    "GBP": ("GBP 1"),
+    "JPY": ("JPY 1 yen 1"),
+    "INR": ("INR 1 rupee 1 rupees 1"),
+    "CNY": ("CNY 1 yuan 1 RMB 1"),
+    "byte": ("byte 1 bytes 1 bit 1/8 bits 1/8 kB 1000 KB 1000 MB 1000000 GB 1000000000 KiB 1024 MiB 1048576"),
+    "rad": ("rad 1 rads 1 radian 1 radians 1"),
+    "unit": ("unit 1 units 1"),
+    "%": ("% 1 percent 1 pct 1 percentage 1 percents 1"),
 }  # fmt: skip
 
 _DERIVED: dict[str, tuple[str, dict[str, int]]] = {
@@ -65,7 +70,8 @@ _DERIVED: dict[str, tuple[str, dict[str, int]]] = {
         {"kg": 1, "m": 2, "s": -2},
     ),
     "W 1 watt 1 watts 1 kW 1000 MW 1000000": ("power", {"kg": 1, "m": 2, "s": -3}),
-    "Pa 1 pascal 1 pascals 1 kPa 1000 MPa 1000000 bar 100000 atm 101325": ("pressure", {"kg": 1, "m": -1, "s": -2}),
+    "Pa 1 pascal 1 pascals 1 kPa 1000 MPa 1000000 bar 100000 atm 101325": ("pressure", {"kg": 1, "m": -1,
+    "s": -2}),
     "V 1 volt 1 volts 1 mV 1/1000 kV 1000": ("voltage", {"kg": 1, "m": 2, "s": -3, "A": -1}),
     "ohm 1 ohms 1": ("resistance", {"kg": 1, "m": 2, "s": -3, "A": -2}),
     "Hz 1 hertz 1 kHz 1000 MHz 1000000 GHz 1000000000": ("frequency", {"s": -1}),
@@ -78,7 +84,7 @@ _DERIVED: dict[str, tuple[str, dict[str, int]]] = {
 
 def _table() -> dict[str, Unit]:
     units: dict[str, Unit] = {}
-    for base, (_, row) in _BASE.items():
+    for base, row in _BASE.items():
         words = row.split()
         for name, factor in zip(words[::2], words[1::2], strict=True):
             units[name] = (Fraction(factor), ((base, 1),), False)
