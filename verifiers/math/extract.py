@@ -58,6 +58,7 @@ _NUMBER = re.compile(
     r"(?<![\w.,/^_\\-])(?:[-+−]?\s?(?:[$€£]\s?)?)(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:\s?/\s?\d+)?(?:[eE][+-]?\d+)?\s?(?:%|€|\\%|percent\b|°)?"
 )
+_STATEMENT = re.compile(r"\w\s+(?:is|are|was|were)\s+\w")
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _KNOWN_WORDS = frozenset(
@@ -124,13 +125,13 @@ def formulas(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def is_prose(text: str) -> bool:
-    """Whether words stand beside a formula or number, as in `the 3rd item`; mere words are no prose."""
+    """Whether words stand beside a formula or number, as in `the 3rd item`, or make a sentence."""
     outside, position = "", 0
     for begin, end in formulas(text, 0, len(text)):
         outside, position = outside + text[position:begin] + " ", end
     outside = _COMMAND.sub(" ", outside + text[position:])
     if not any(character.isdigit() for character in text) and outside == text:
-        return False
+        return _STATEMENT.search(text) is not None
     return any(word.lower() not in _KNOWN_WORDS for word in _WORD.findall(outside))
 
 

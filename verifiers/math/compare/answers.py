@@ -87,10 +87,12 @@ class Comparer(PlainKinds):
         return KIND_DIFFERS
 
     def _conditions(self, truth: Node, response: Node) -> Outcome | None:
+        if isinstance(truth, Congruence) != isinstance(response, Congruence):
+            return self._families(truth, response)
         if not isinstance(truth, Conditioned) and not isinstance(response, Conditioned):
             return None
-        if (letter := parameter(truth)) or parameter(response):
-            return self._families(truth, response, letter or parameter(response))
+        if parameter(truth) or parameter(response):
+            return self._families(truth, response)
         if isinstance(truth, Conditioned):
             if not isinstance(response, Conditioned):
                 return Outcome(equal=False, route="conditions", reason="condition_missing")
@@ -104,16 +106,15 @@ class Comparer(PlainKinds):
         outcome = self.compare(truth, response.body)
         return replace(outcome, flags=outcome.flags | {"condition_ignored"})
 
-    def _families(self, truth: Node, response: Node, letter: str | None) -> Outcome:
+    def _families(self, truth: Node, response: Node) -> Outcome:
+        families = [as_family(node, _parameter_of(node)) for node in (truth, response)]
         try:
-            return compare_families(
-                as_family(truth, _parameter_of(truth, response)),
-                as_family(response, _parameter_of(response, truth)),
-                self.policy,
-            )
+            return compare_families(families[0], families[1], self.policy)
         except NotAFamily:
+            if isinstance(truth, Congruence) or isinstance(response, Congruence):
+                return KIND_DIFFERS
             bodies = [node.body if isinstance(node, Conditioned) else node for node in (truth, response)]
-            return self.compare(*bodies)
+            return self.compare(bodies[0], bodies[1])
 
     def _assignments(self, truth: Node, response: Node) -> Outcome | None:
         """Several names with their values on at least one side."""
@@ -280,7 +281,7 @@ def _function_of(label: Node, other: Node) -> bool:
     return label == Symbol("y") and type(other).__name__ == "Apply"
 
 
-def _parameter_of(node: Node, other: Node) -> str | None:
+def _parameter_of(node: Node) -> str | None:
     """The letter of a family whose `in Z` was left out."""
     if isinstance(node, Conditioned | Congruence):
         return None
