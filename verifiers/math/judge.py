@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from verifiers.math.compare import budget
 from verifiers.math.compare.answers import Comparer
+from verifiers.math.compare.closed_forms import closed
 from verifiers.math.compare.collections import expand_signs
 from verifiers.math.compare.enclosure import Evaluator
 from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
@@ -278,6 +279,10 @@ def _blame(truth: Node, policy: Policy) -> str | None:
 
 def _no_value(node: Node, policy: Policy) -> str | None:
     budget.renew()
+    try:
+        node = closed(node)
+    except ComparisonError as fault:
+        return f"the ground truth cannot be compared: {fault}"
     evaluator = Evaluator(complex_values=is_complex(node) or policy.complex_letters, log_base=policy.log_base)
     for point in points(
         sorted(free_symbols(node)), dict(policy.assume), complex_letters=policy.complex_letters

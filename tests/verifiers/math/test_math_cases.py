@@ -121,6 +121,7 @@ def test_no_response_can_buy_a_null_reward() -> None:
         for case in SERVED
         if case["expect"]["status"] == "scored" and isinstance(case["request"]["ground_truth"], str)
     }
+    truths |= {"\\lim_{x\\to0}\\frac{\\sin x}{x}", "\\sum_{n=1}^{\\infty}\\frac{1}{n^2}"}
     truths |= {pair.truth for pair in pairs(60, 3)}
     truths -= {"9^{9^{9^{9}}}"}  # over the budget itself: only the identical answer gets a verdict
     bought = [

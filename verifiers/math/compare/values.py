@@ -1,15 +1,18 @@
 """The ladder for two values: exact where that is possible, certified enclosures where it is not.
 
 Every step either decides and says so in `route`, or leaves the pair to the next:
-identical -> exact -> polynomial -> enclosure (different) -> root_bound -> numeric_agreement.
+identical -> exact -> polynomial -> enclosure (different) -> root_bound -> numeric_agreement; a limit or an
+infinite sum is first put in closed form (route `sympy`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from flint import arb, fmpq
 
+from verifiers.math.compare.closed_forms import closed, has_open_operator
 from verifiers.math.compare.enclosure import Evaluator
 from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
 from verifiers.math.compare.fractions import NotPolynomial, Polynomial
@@ -37,11 +40,23 @@ def compare_values(truth: Node, response: Node, policy: Policy) -> Outcome:
     if truth == response:
         return Outcome(equal=True, route="identical")
     truth, response = name_applications(truth), name_applications(response)
+    if has_open_operator(truth) or has_open_operator(response):
+        return _by_closed_forms(truth, response, policy)
     return (
         _exact(truth, response, policy)
         or _polynomial(truth, response, policy)
         or _numeric(truth, response, policy)
     )
+
+
+def _by_closed_forms(truth: Node, response: Node, policy: Policy) -> Outcome:
+    """The ladder once more, with what sympy makes of limits and infinite sums."""
+    forms = closed(truth), closed(response)
+    if any(Constant("oo") in walk(form) for form in forms):
+        return Outcome(equal=forms[0] == forms[1], route="sympy")
+    outcome = compare_values(forms[0], forms[1], policy)
+    flags = outcome.flags | {"unproven"} if outcome.equal else outcome.flags
+    return replace(outcome, route="sympy", flags=flags)
 
 
 def rational_value(node: Node) -> fmpq | None:
