@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from math_pairs import pairs, respelled
 
+from verifiers.math.compare import budget
 from verifiers.math.compare.answers import Comparer
 from verifiers.math.compare.errors import ComparisonError, TooCostly
 from verifiers.math.compare.policy import Policy
@@ -23,6 +24,12 @@ from verifiers.math.read.errors import ReadError
 from verifiers.types import Unscorable, Verdict
 
 DEFAULT = MathOptions()
+
+
+@pytest.fixture(autouse=True)
+def _new_budget() -> None:
+    """Every test begins a comparison of its own."""
+    budget.renew()
 
 
 @pytest.mark.parametrize(
@@ -139,6 +146,7 @@ def test_random_trees_never_raise_but_for_a_comparison_error() -> None:
     rng = random.Random(11)
     ended = Counter[str]()
     for _ in range(400):
+        budget.renew()
         try:
             outcome = Comparer(Policy()).compare(
                 read_answer(mutations.structure(rng)), read_answer(mutations.structure(rng))

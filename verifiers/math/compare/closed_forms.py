@@ -1,7 +1,7 @@
 """Limits, infinite sums and improper integrals in closed form, by sympy under a budget.
 
-The last resort of the ladder: where no enclosure can be had, the operator is replaced by what sympy makes
-of it and the ladder starts again. Sympy gets trees, never text. It is imported on first use, by the worker that needs
+The last resort of the ladder: where no enclosure can be had, the operator is replaced by what sympy makes of it
+and the ladder starts again. Sympy gets trees, never text. It is imported on first use, by the worker that needs
 it.
 """
 
