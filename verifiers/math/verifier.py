@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from verifiers.base import BaseOptions
 from verifiers.literals import FloatLiteral
+from verifiers.math.compare.budget import UNITS
 from verifiers.math.options import MathOptions
 from verifiers.math.pool import Pool, TimedOut, WorkerLost
 from verifiers.types import Outcome, Task, Unscorable, Verdict
@@ -62,6 +63,8 @@ class MathVerifier:
         return {
             "python": ".".join(map(str, sys.version_info[:3])),
             "python-flint": version("python-flint"),
+            "sympy": version("sympy"),
+            "budget_units": str(UNITS),
             "deadline_s": str(self.pool.deadline_s),
         }
 

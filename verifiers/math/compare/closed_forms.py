@@ -1,8 +1,8 @@
 """Limits, infinite sums and improper integrals in closed form, by sympy under a budget.
 
-The last resort of the ladder: where no enclosure can be had, the operator is replaced by what sympy makes of it
-and the ladder starts again. Sympy gets trees, never text. It is imported on first use, by the worker that needs
-it.
+The last resort of the ladder: where no enclosure can be had, the operator is replaced by what sympy makes of
+it and the ladder starts again. Sympy gets trees, never text. It is imported on first use, by the worker that
+needs it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from verifiers.math.tree import (
     Symbol,
 )
 
-MAX_CALLS = 1_500_000
+MAX_CALLS = 400_000
 """Python calls that sympy may make for one operator; a count, not a clock."""
 MAX_NODES = 60
 MAX_EXPONENT = 100
