@@ -26,7 +26,7 @@ class Symbol:
 class Constant:
     """`pi`, `e`, `i` (the imaginary unit) or `oo` (infinity)."""
 
-    name: Literal["pi", "e", "i", "oo", "phi", "gamma"]
+    name: Literal["pi", "e", "i", "oo"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from verifiers.math.traverse import free_symbols, substitute, walk
 from verifiers.math.tree import (
     Apply,
     Call,
-    Constant,
     Listing,
     NamedSet,
     Node,
@@ -68,8 +67,6 @@ def is_label(node: Node) -> bool:
     match node:
         case Symbol() | NamedSet():
             return True
-        case Constant("e" | "i" | "phi" | "gamma"):
-            return False
         case Apply():
             return True
         case Tuple(parts) | Ratio(parts):

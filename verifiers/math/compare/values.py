@@ -59,14 +59,6 @@ def _by_closed_forms(truth: Node, response: Node, policy: Policy) -> Outcome:
     return replace(outcome, route="sympy", flags=flags)
 
 
-def rational_value(node: Node) -> fmpq | None:
-    """The exact rational value of a constant, if it has one."""
-    try:
-        return exact(node)
-    except (NotRational, Undefined):
-        return None
-
-
 def _exact(truth: Node, response: Node, policy: Policy) -> Outcome | None:
     if policy.rounded and isinstance(truth, Number) and truth.places is not None:
         return None

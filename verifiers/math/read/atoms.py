@@ -40,7 +40,6 @@ _LETTERS = re.compile(
     )
     + "|[A-Za-z]"
 )
-ONE_HALF = Number(1, 2)
 
 
 class Atoms(Numerals):
