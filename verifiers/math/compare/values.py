@@ -23,7 +23,7 @@ from verifiers.math.compare.polynomial import Forms
 from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.compare.root_bound import NotAlgebraic, RootBound
 from verifiers.math.traverse import free_symbols, name_applications, walk
-from verifiers.math.tree import Constant, Node, Number, Product, Sum
+from verifiers.math.tree import Apply, Bounded, Constant, Node, Number, Product, Sum
 
 COARSE, FINE = 64, 400
 """Bits: the first look, and the least precision at which agreement counts (more than 100 digits)."""
@@ -39,8 +39,10 @@ def compare_values(truth: Node, response: Node, policy: Policy) -> Outcome:
     """Whether two expressions have the same value wherever both have one. Raises `ComparisonError`."""
     if truth == response:
         return Outcome(equal=True, route="identical")
-    truth, response = name_applications(truth), name_applications(response)
-    if has_open_operator(truth) or has_open_operator(response):
+    kinds = {type(part) for tree in (truth, response) for part in walk(tree)}
+    if Apply in kinds:
+        truth, response = name_applications(truth), name_applications(response)
+    if Bounded in kinds and (has_open_operator(truth) or has_open_operator(response)):
         return _by_closed_forms(truth, response, policy)
     return (
         _exact(truth, response, policy)

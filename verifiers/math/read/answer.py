@@ -21,6 +21,8 @@ _JOINERS_AT_END = (",", ";", "and", "\\text{and}", "\\text{ and }", "\\quad")
 _WORDLIKE = re.compile(r"[^\W\d_]{2,}")
 _SPACED_GROUPS = re.compile(r"-?\d{1,3}(?: \d{3})+(?:\.\d+)?")
 MAX_TREE_DEPTH = 120
+_LABEL_STARTS = frozenset("(aiPp1\\")
+_LETTER_STARTS = frozenset("(ABCDEFGHIJ\\")
 _LABEL_ORDER = ("abcdefgh", ["i", "ii", "iii", "iv", "v"], "123456789")
 
 
@@ -36,12 +38,12 @@ def read_answer(text: str, *, grouped: bool = True) -> Node:
     if not text:
         raise ReadError("nothing there")
     bare = phrases.plain(text) if len(text) < 400 else text
-    special = phrases.clock_or_date(bare) or phrases.choice(bare) or phrases.statement(bare)
-    if special is not None:
+    if (special := phrases.special(bare)) is not None:
         return special
-    if (labelled := _labelled(text, grouped=grouped)) is not None:
+    if text[0] in _LABEL_STARTS and (labelled := _labelled(text, grouped=grouped)) is not None:
         return labelled
-    if (lettered := phrases.choice_and_content(_unwrapped(text))) is not None:
+    unwrapped = _unwrapped(text)
+    if unwrapped[:1] in _LETTER_STARTS and (lettered := phrases.choice_and_content(unwrapped)) is not None:
         return _lettered(*lettered)
     if _is_reaction(text):
         raise UnsupportedKind("a chemical equation")

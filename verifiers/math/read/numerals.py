@@ -170,8 +170,11 @@ class Numerals(Cursor):
 
 def number(text: str) -> Number:
     """The literal `text`: digits, an optional point and an optional exponent."""
-    if not text.isdigit():
-        text = re.sub(r"[^0-9.eE+-]", "", text)
+    if text.isdigit():
+        if len(text) > MAX_DIGITS:
+            raise TooLarge("a literal of too many digits")
+        return Number(int(text))
+    text = re.sub(r"[^0-9.eE+-]", "", text)
     mantissa, _, power = text.replace("E", "e").partition("e")
     whole, _, decimals = mantissa.partition(".")
     if len(whole) + len(decimals) > MAX_DIGITS or len(power) > 6 or abs(int(power or 0)) > MAX_EXPONENT:

@@ -45,6 +45,8 @@ _ALL_REALS = frozenset(
     ("all real numbers", "all reals", "real numbers", "all real numbers x", "the real numbers", "all real")
 )
 MAX_TEXT_WORDS = 12
+LONGEST = 80
+"""Characters of the longest statement."""
 
 _ONES = {
     word: value
@@ -90,6 +92,17 @@ def plain(text: str) -> str:
         text = shorter
     text = _SPACING.sub(" ", text)
     return " ".join(text.replace("\\(", " ").replace("\\)", " ").split())
+
+
+def special(text: str) -> Node | None:
+    """A time, a date, a choice letter or a statement; None for anything else."""
+    if not text or len(text) > LONGEST:
+        return None
+    if text[0].isdigit():
+        return clock_or_date(text) if ":" in text or "-" in text or text[-1] in "mM." else None
+    if text[0].isalpha() or text[0] == "(":
+        return choice(text) or statement(text)
+    return None
 
 
 def clock_or_date(text: str) -> Node | None:
