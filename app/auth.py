@@ -6,6 +6,7 @@ import base64
 import binascii
 import hmac
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any, Final
 
@@ -62,12 +63,15 @@ class Doorkeeper:
         return known
 
 
-def _reached_from_outside(server: object) -> bool:
+def _reached_from_outside(server: tuple[str, int | None] | None) -> bool:
     """`server`: the local address of the connection; a unix socket or a test transport has no IP address."""
-    if not isinstance(server, tuple | list) or not server:
-        return False
+    return server is not None and _is_outside_address(server[0])
+
+
+@lru_cache(maxsize=64)
+def _is_outside_address(host: str) -> bool:
     try:
-        return not ip_address(str(server[0]).partition("%")[0]).is_loopback
+        return not ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
         return False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from fastapi import Request
@@ -13,23 +13,31 @@ from app.admission import Reservation
 from app.errors import Problem
 from app.parsing import Document, MalformedJSONError, parse_json
 
+JSON: Final = "application/json"
+
+_ENCODINGS: Final = {b"identity": False, b"": False, b"gzip": True, b"x-gzip": True}
+"""Content encodings, and whether they are to be unpacked."""
+
 _PIECE_BYTES: Final = 1 << 20
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 
 
-async def read_body(request: Request, max_bytes: int, held: Reservation) -> bytearray:
+async def read_body(
+    request: Request, max_bytes: int, held: Reservation, accepted: Sequence[str] = (JSON,)
+) -> bytearray:
     """Read and decompress the body; the bytes it takes are counted as `held` while they come.
 
-    Raises Problem: 400 malformed gzip, 413 more than `max_bytes` decompressed, 415 not JSON or another
+    Raises Problem: 400 malformed gzip, 413 more than `max_bytes` decompressed, 415 not `accepted` or another
     encoding, 503 the worker holds too much.
     """
-    _check_media_type(request.headers.get("content-type", ""))
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in ("identity", "", "gzip", "x-gzip"):
+    headers = dict(request.scope["headers"])  # names are in lower case (ASGI)
+    if (found := media_type(request)) not in accepted:
+        raise Problem("unsupported_media_type", f"send Content-Type: {' or '.join(accepted)}, not {found}")
+    encoding = headers.get(b"content-encoding", b"identity").strip().lower()
+    if encoding not in _ENCODINGS:
         raise Problem("unsupported_content_encoding", headers={"Accept-Encoding": "gzip"})
-    gzipped = "gzip" in encoding
-    _check_announced_size(request.headers.get("content-length", ""), max_bytes)
-    pieces = _gunzip(request.stream()) if gzipped else request.stream()
+    _check_announced_size(headers.get(b"content-length", b""), max_bytes)
+    pieces = _gunzip(request.stream()) if _ENCODINGS[encoding] else request.stream()
     body = bytearray()
     async for piece in pieces:
         if len(body) + len(piece) > max_bytes:
@@ -47,17 +55,19 @@ def parse_body(body: bytearray) -> Document:
         raise Problem(error.reason, str(error)) from None
 
 
-def _check_media_type(content_type: str) -> None:
-    """Refuse what is not JSON: a form that a foreign web page can post must not be scored."""
-    media_type = content_type.partition(";")[0].strip().lower()
-    if media_type and media_type != "application/json" and not media_type.endswith("+json"):
-        raise Problem("unsupported_media_type", f"send Content-Type: application/json, not {media_type}")
+def media_type(request: Request) -> str:
+    """What the body is. A body must say so unless it is JSON: a form of a foreign web page always does."""
+    content_type: bytes = dict(request.scope["headers"]).get(b"content-type", b"")
+    if content_type in (b"application/json", b""):
+        return JSON
+    found = content_type.partition(b";")[0].strip().lower().decode("latin-1")
+    return JSON if not found or found.endswith("+json") else found
 
 
-def _check_announced_size(content_length: str, max_bytes: int) -> None:
-    if content_length.isdecimal() and len(content_length) < 20 and int(content_length) <= max_bytes:
+def _check_announced_size(content_length: bytes, max_bytes: int) -> None:
+    if not content_length:
         return
-    if content_length:
+    if not content_length.isdigit() or len(content_length) > 20 or int(content_length) > max_bytes:
         raise _too_large(max_bytes)
 
 

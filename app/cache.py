@@ -6,10 +6,13 @@ from collections import OrderedDict
 from hashlib import blake2b
 from typing import Final
 
+import pydantic_core
+
 from audit import exact_json
 from verifiers.base import Verifier
 from verifiers.types import MISSING, Task, Verdict
 
+_OVERHEAD_BYTES: Final = 512
 _MAX_SHARE: Final = 8  # no single verdict takes more than this part of the cache
 
 
@@ -46,8 +49,11 @@ class VerdictCache:
         return entry[0]
 
     def put(self, key: bytes, verdict: Verdict) -> None:
-        """Keep a verdict, unless it is too large, and forget the longest unused ones beyond the bound."""
-        size = exact_json.weight(verdict.detail) + 256
+        """Keep a verdict, unless it is too large, and forget the longest unused ones beyond the bound.
+
+        Raises what encoding raises when the detail is no JSON value.
+        """
+        size = len(pydantic_core.to_json(verdict.detail)) + _OVERHEAD_BYTES
         if key in self._entries or size > self._max_bytes // _MAX_SHARE:
             return
         self._entries[key] = verdict, size

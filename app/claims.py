@@ -26,10 +26,14 @@ class Claims:
         self._connection = sqlite3.connect(
             path, timeout=_LOCK_WAIT_S, isolation_level=None, check_same_thread=False
         )
-        # What a power failure takes away is a few keys of the last minutes; the verdicts are elsewhere.
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = OFF")
-        self._connection.execute(_TABLE)
+        try:
+            # What a power failure takes away is a few keys of the last minutes; the verdicts are elsewhere.
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            self._connection.execute("PRAGMA synchronous = OFF")
+            self._connection.execute(_TABLE)
+        except sqlite3.Error:
+            self._connection.close()
+            raise
 
     def claim(self, key: bytes, body: bytes) -> Claim:
         """Say whether `key` is new, and remember it with `body` if so."""

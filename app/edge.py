@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import uuid
 from time import perf_counter
 from typing import Any, Final
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.auth import Doorkeeper
+from app.auth import OPEN_PATHS, Doorkeeper
 from app.errors import Problem
+from app.ids import IdMaker
 
 _log: Final = structlog.get_logger()
 _FIRST_ERROR: Final = 400
@@ -25,13 +25,14 @@ class Edge:
         self._app = app
         self._doorkeeper = doorkeeper
         self._log_requests = log_requests
+        self._new_id = IdMaker()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _request_id(scope["headers"])
+        request_id = _offered_id(scope["headers"]) or self._new_id()
         began = perf_counter()
         status = 0
 
@@ -49,16 +50,16 @@ class Edge:
                 await problem.response()(scope, receive, send_with_id)
             else:
                 await self._app(scope, receive, send_with_id)
-            if self._log_requests or status >= _FIRST_ERROR:
+            if self._log_requests or (status >= _FIRST_ERROR and scope["path"] not in OPEN_PATHS):
                 _log_request(scope, status, perf_counter() - began)
 
 
-def _request_id(headers: list[tuple[bytes, bytes]]) -> str:
-    """The caller's X-Request-ID if it is harmless, else a new one."""
+def _offered_id(headers: list[tuple[bytes, bytes]]) -> str | None:
+    """The caller's own X-Request-ID, if it is harmless."""
     for name, value in headers:
         if name == b"x-request-id" and _SAFE_ID.fullmatch(value):
             return value.decode()
-    return uuid.uuid4().hex
+    return None
 
 
 def _log_request(scope: Scope, status: int, duration_s: float) -> None:

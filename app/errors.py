@@ -23,6 +23,7 @@ _MAX_TEXT: Final = 500
 CODES: Final[Mapping[str, tuple[int, str]]] = {
     "malformed_json": (400, "The body is not JSON"),
     "json_too_deep": (400, "The JSON is nested too deeply"),
+    "malformed_npz": (400, "The body is not an npz archive"),
     "malformed_gzip": (400, "The body is not what its Content-Encoding says"),
     "unauthorized": (401, "A valid key is needed"),
     "anonymous_refused": (403, "No keys are set and this address is not loopback"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from time import monotonic
@@ -14,16 +14,17 @@ import structlog
 
 from app.claims import Claims
 from app.errors import Problem
+from app.replies import Chunks
 from app.runs import Run
-from app.scoring import Scored
 
 _log = structlog.get_logger()
 
 
-@dataclass(slots=True)
-class _Kept:
+@dataclass(frozen=True, slots=True)
+class _Keyed:
     body: bytes
     run: Run
+    counted: bool
     until: float
 
 
@@ -34,26 +35,27 @@ class Idempotency:
         self._claims = claims
         self._window_s = window_s
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
+        self._running: dict[bytes, _Keyed] = {}
+        self._done: OrderedDict[bytes, _Keyed] = OrderedDict()
+        self._done_bytes = 0
 
     def find(self, key: bytes, body: bytes) -> Run | None:
         """The run that the same request began before, if this worker still holds it.
 
         Raises Problem `idempotency_mismatch` when the key came with another body.
         """
-        self._forget_old()
-        kept = self._kept.get(key)
-        if kept is None:
+        keyed = self._running.get(key) or self._done.get(key)
+        if keyed is None or (key in self._done and keyed.until <= monotonic()):
             return None
-        if kept.body != body:
+        if keyed.body != body:
             raise Problem("idempotency_mismatch")
-        return kept.run
+        return keyed.run
 
     def begin(
         self,
         key: bytes,
         body: bytes,
-        source: Callable[[bool], AsyncGenerator[list[Scored], None]],
+        source: Callable[[bool], Chunks],
         when_done: Callable[[], None],
     ) -> Run:
         """Start the run of a request. It goes on when its caller leaves: with a key, the caller comes again.
@@ -62,13 +64,13 @@ class Idempotency:
         """
         counted = self._claim(key, body)
         run = Run(source(counted))
-        self._kept[key] = _Kept(body, run, monotonic() + self._window_s)
+        self._running[key] = _Keyed(body, run, counted, monotonic() + self._window_s)
         run.task.add_done_callback(lambda task: self._end(key, task, when_done))
         return run
 
     async def close(self) -> None:
         """Stop what still runs."""
-        tasks = [kept.run.task for kept in self._kept.values()]
+        tasks = [keyed.run.task for keyed in self._running.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -90,10 +92,26 @@ class Idempotency:
 
     def _end(self, key: bytes, task: asyncio.Task[None], when_done: Callable[[], None]) -> None:
         when_done()
+        keyed = self._running.pop(key)
         if task.cancelled() or task.exception() is not None:
-            self._kept.pop(key, None)
-            self._release(key)
-        self._forget_old()
+            if keyed.counted:
+                self._release(key)
+            return
+        self._forget(key)
+        self._done[key] = keyed
+        self._done_bytes += keyed.run.size
+        now = monotonic()
+        while self._done and (self._done_bytes > self._max_bytes or self._oldest.until <= now):
+            self._forget(next(iter(self._done)))
+
+    @property
+    def _oldest(self) -> _Keyed:
+        return next(iter(self._done.values()))
+
+    def _forget(self, key: bytes) -> None:
+        keyed = self._done.pop(key, None)
+        if keyed is not None:
+            self._done_bytes -= keyed.run.size
 
     def _release(self, key: bytes) -> None:
         if self._claims is None:
@@ -102,17 +120,6 @@ class Idempotency:
             self._claims.release(key)
         except sqlite3.Error as error:
             _log.warning("an idempotency key could not be released", error=str(error))
-
-    def _forget_old(self) -> None:
-        """Forget replies past the window and the oldest beyond the bound on memory; never a run in flight."""
-        now = monotonic()
-        size = sum(kept.run.size for kept in self._kept.values())
-        for key, kept in list(self._kept.items()):
-            if now < kept.until and size <= self._max_bytes:
-                break
-            if kept.run.task.done():
-                size -= kept.run.size
-                del self._kept[key]
 
 
 def digest(*parts: bytes | bytearray) -> bytes:

@@ -62,8 +62,8 @@ class Intake:
         """The job of one request; `verifier`: its name when it stands in the path. Raises Problem."""
         faults = Faults()
         adapter = contracts.REQUEST if verifier is None else contracts.NAMED_REQUEST
-        replaced = _clean(document, document.value)
-        fields = _validate(adapter, document.value, "", faults)
+        replaced = clean(document, document.value)
+        fields = validate(adapter, document.value, "", faults)
         faults.raise_if_any()
         assert fields is not None  # noqa: S101 - there is a fault or a value
         if verifier is not None:
@@ -76,9 +76,9 @@ class Intake:
     async def batch(self, document: Document) -> list[Job]:
         """The jobs of a batch, in order. Raises Problem, for the whole batch, when anything is wrong."""
         faults = Faults()
-        in_defaults = _clean(document, document.value.get("defaults")) if _is_object(document) else set()
+        in_defaults = clean(document, document.value.get("defaults")) if _is_object(document) else set()
         keyed = _clean_keyed(document)
-        envelope = _validate(contracts.ENVELOPE, document.value, "", faults)
+        envelope = validate(contracts.ENVELOPE, document.value, "", faults)
         faults.raise_if_any()
         assert envelope is not None  # noqa: S101
         self._check_count(envelope["items"])
@@ -88,10 +88,10 @@ class Intake:
         pace = Pace()
         for index, raw in enumerate(envelope["items"]):
             pointer = f"/items/{index}"
-            changed = _clean(document, raw)
-            item = _validate(contracts.ITEM, raw, pointer, faults)
+            changed = clean(document, raw)
+            item = validate(contracts.ITEM, raw, pointer, faults)
             if item is not None:
-                fields = _fill(item, defaults)
+                fields = fill(item, defaults)
                 replaced = changed or fields.get("ground_truth_key") in keyed
                 replaced = replaced or any(_is_inherited(name, item) for name in in_defaults)
                 job = self._job(fields, truths, bool(replaced), pointer, faults)
@@ -111,19 +111,41 @@ class Intake:
         self, fields: Mapping[str, Any], truths: GroundTruths, replaced: bool, pointer: str, faults: Faults
     ) -> Job | None:
         """Resolve one item's words; None, with faults added, where that cannot be done."""
-        before = faults.total
+        verifier, options = self.terms(fields, pointer, faults)
+        return self.response_job(fields, verifier, options, truths, replaced, pointer, faults)
+
+    def terms(
+        self, fields: Mapping[str, Any], pointer: str, faults: Faults
+    ) -> tuple[Verifier | None, BaseOptions | None]:
+        """The verifier and options that `fields` name; None, with faults added, where that cannot be."""
         verifier = self._find_verifier(fields, pointer, faults)
         options = None if verifier is None else self._read_options(verifier, fields, pointer, faults)
+        _check_overlong(fields.get("shaping"), pointer, faults)
+        return verifier, options
+
+    def response_job(  # noqa: PLR0913, PLR0917 - what a response is judged by
+        self,
+        fields: Mapping[str, Any],
+        verifier: Verifier | None,
+        options: BaseOptions | None,
+        truths: GroundTruths,
+        replaced: bool,
+        pointer: str,
+        faults: Faults,
+    ) -> Job | None:
+        """The job of one response; None, with faults added, where there can be none. replaced: see above."""
+        before = faults.total
         response = self._check_response(fields, pointer, faults)
-        _check_ground_truth_key(fields, truths, pointer, faults)
+        if "ground_truth_key" in fields:
+            _check_ground_truth_key(fields, truths, pointer, faults)
         stop_words: contracts.Stop | None = fields.get("stop")
         shaping: contracts.Shaping | None = fields.get("shaping")
         num_tokens = None if stop_words is None else stop_words.get("num_tokens")
-        if shaping is not None:
-            _check_shaping(shaping, num_tokens, pointer, faults)
+        if shaping is not None and shaping.get("overlong") is not None and num_tokens is None:
+            faults.add(Fault(pointer + "/stop/num_tokens", "shaping.overlong needs it"))
         if stop_words is not None:
             _check_stop(stop_words, pointer, faults)
-        if faults.total > before or verifier is None:
+        if faults.total > before or verifier is None or options is None:
             return None
         stop = _resolve_stop(stop_words, response)
         ground_truth, fault = truths.of(fields)
@@ -184,7 +206,8 @@ class Intake:
         return response
 
 
-def _validate(adapter: TypeAdapter[Any], value: Any, pointer: str, faults: Faults) -> dict[str, Any] | None:
+def validate(adapter: TypeAdapter[Any], value: Any, pointer: str, faults: Faults) -> dict[str, Any] | None:
+    """Hold `value` at `pointer` against a model; None, with faults added, where it does not fit."""
     if isinstance(value, dict) and len(value) > _MAX_FIELDS:
         faults.add(Fault(pointer, f"holds {len(value)} fields, far more than the contract knows"))
         return None
@@ -196,7 +219,7 @@ def _validate(adapter: TypeAdapter[Any], value: Any, pointer: str, faults: Fault
     return fields
 
 
-def _clean(document: Document, item: Any) -> set[str]:
+def clean(document: Document, item: Any) -> set[str]:
     """Make all texts of an item storable; which of response and ground truth were changed by that."""
     changed_fields: set[str] = set()
     if not document.may_hold_unstorable or not isinstance(item, dict):
@@ -224,7 +247,7 @@ def _clean_keyed(document: Document) -> set[str]:
     return changed_keys
 
 
-def _fill(item: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+def fill(item: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Take whole fields that `item` leaves out from `defaults`; `meta` is merged key by key."""
     if not defaults:
         return item
@@ -259,15 +282,10 @@ def _check_ground_truth_key(
         faults.add(Fault(pointer + "/ground_truth_key", "is no key of ground_truths"))
 
 
-def _check_shaping(shaping: contracts.Shaping, num_tokens: int | None, pointer: str, faults: Faults) -> None:
-    overlong = shaping.get("overlong")
-    if overlong is None:
-        return
-    if overlong["cache_length"] > overlong["max_length"]:
-        place = pointer + "/shaping/overlong/cache_length"
-        faults.add(Fault(place, "must not exceed max_length"))
-    if num_tokens is None:
-        faults.add(Fault(pointer + "/stop/num_tokens", "shaping.overlong needs it"))
+def _check_overlong(shaping: contracts.Shaping | None, pointer: str, faults: Faults) -> None:
+    overlong = None if shaping is None else shaping.get("overlong")
+    if overlong is not None and overlong["cache_length"] > overlong["max_length"]:
+        faults.add(Fault(pointer + "/shaping/overlong/cache_length", "must not exceed max_length"))
 
 
 def _check_stop(stop: contracts.Stop, pointer: str, faults: Faults) -> None:

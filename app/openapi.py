@@ -9,14 +9,21 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from app import audit_contracts, contracts, reply_contracts
+from app import audit_contracts, contracts, group_contracts, reply_contracts, rollout_contracts
 from app.auth import OPEN_PATHS
 from app.errors import CODES, MEDIA_TYPE
 from app.replies import JSON, NDJSON
 
 _REF: Final = "#/components/schemas/{model}"
 
-_REQUESTS: Final = (contracts.VerifyRequest, contracts.NamedVerifyRequest, contracts.BatchRequest)
+_REQUESTS: Final = (
+    contracts.VerifyRequest,
+    contracts.NamedVerifyRequest,
+    contracts.BatchRequest,
+    group_contracts.GroupRequest,
+    group_contracts.GroupBatchRequest,
+    rollout_contracts.RolloutRequest,
+)
 _REPLIES: Final = (
     reply_contracts.VerifyReply,
     reply_contracts.BatchReply,
@@ -31,6 +38,11 @@ _REPLIES: Final = (
     reply_contracts.SandboxReply,
     audit_contracts.VerdictPage,
     audit_contracts.StoredVerdict,
+    group_contracts.GroupReply,
+    group_contracts.GroupBatchReply,
+    group_contracts.IndexedGroupReply,
+    group_contracts.GroupMetricsReply,
+    rollout_contracts.ValidationReply,
 )
 
 _DESCRIPTION: Final = """
@@ -46,7 +58,7 @@ _SECURITY_SCHEMES: Final = {
 }
 
 _BODY_CODES: Final = (
-    *(code for code, (status, _) in CODES.items() if status in (400, 413, 415)),
+    *(code for code, (status, _) in CODES.items() if status in (400, 413, 415) and code != "malformed_npz"),
     "invalid_request",
     "idempotency_mismatch",
     "overloaded",
@@ -54,31 +66,36 @@ _BODY_CODES: Final = (
 )
 
 
-def documented(
+def documented(  # noqa: PLR0913 - one argument for each thing to document
     reply: type,
     request: type | None = None,
     *,
+    binary: str | None = None,
     lines: type | None = None,
     errors: Iterable[str] = (),
     statuses: Iterable[int] = (200,),
 ) -> dict[str, Any]:
     """Arguments for a route's decorator: models of what comes in and goes out, codes of its errors.
 
-    lines: the model of one NDJSON line, where the route can stream. statuses: those that carry the reply.
+    binary: another media type that the route takes. lines: the model of one NDJSON line, where the route can
+    stream. statuses: those that carry the reply.
     """
     content = {JSON: {"schema": _ref(reply)}}
     if lines is not None:
         content[NDJSON] = {"schema": _ref(lines)}
     codes = [*errors, *(_BODY_CODES if request is not None else ())]
     described: dict[str, Any] = {
+        "response_model": None,
         "responses": {
             **{status: {"description": _first_line(reply), "content": content} for status in statuses},
             **_error_responses(codes),
-        }
+        },
     }
     if request is not None:
-        body = {"required": True, "content": {JSON: {"schema": _ref(request)}}}
-        described["openapi_extra"] = {"requestBody": body}
+        bodies: dict[str, Any] = {JSON: {"schema": _ref(request)}}
+        if binary is not None:
+            bodies[binary] = {"schema": {"type": "string", "format": "binary"}}
+        described["openapi_extra"] = {"requestBody": {"required": True, "content": bodies}}
     return described
 
 

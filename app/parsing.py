@@ -84,12 +84,11 @@ def parse_json(body: bytearray) -> Document:
 
 def _load(text: str) -> tuple[Any, bool]:
     try:
-        return json.loads(text, parse_float=FloatLiteral, parse_constant=_refuse_constant), False
+        return _decode(text), False
     except (MalformedJSONError, json.JSONDecodeError):
         raise
     except ValueError:  # an integer longer than Python converts in one step
-        hooks = {"parse_float": FloatLiteral, "parse_constant": _refuse_constant, "parse_int": _parse_int}
-        return json.loads(text, **hooks), True
+        return _decode_long_integers(text), True
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -111,6 +110,12 @@ def _join_digits(digits: str) -> int:
         return int(digits)
     low = len(digits) // 2
     return int(_join_digits(digits[:-low]) * 10**low + _join_digits(digits[-low:]))
+
+
+_decode: Final = json.JSONDecoder(parse_float=FloatLiteral, parse_constant=_refuse_constant).decode
+_decode_long_integers: Final = json.JSONDecoder(
+    parse_float=FloatLiteral, parse_constant=_refuse_constant, parse_int=_parse_int
+).decode
 
 
 def replace_unstorable(value: Any) -> tuple[Any, bool]:
@@ -159,12 +164,10 @@ def deeper_than(value: Any, levels: int) -> bool:
     """Whether lists and objects are nested more than `levels` deep in a JSON value."""
     layer = [value]
     for _ in range(levels + 1):
-        layer = [
-            child
-            for item in layer
-            if isinstance(item, list | dict)
-            for child in (item if isinstance(item, list) else item.values())
-        ]
-        if not layer:
+        containers = [item for item in layer if isinstance(item, list | dict)]
+        if not containers:
             return False
+        layer = [
+            child for item in containers for child in (item if isinstance(item, list) else item.values())
+        ]
     return True

@@ -99,24 +99,28 @@ class Pool:
 
     async def _fly(self, flight: Flight, key: bytes, verifier: PooledVerifier, task: Task) -> Judged:
         submitted = perf_counter()
-        async with self._gate.shared():
-            flight.started = True
-            began = perf_counter()
-            outcome = await self._judge(verifier, task)
-        if outcome is None:  # the backstop: once more, with nothing beside it to slow it down
-            async with self._gate.alone():
+        try:
+            async with self._gate.shared():
+                flight.started = True
                 began = perf_counter()
                 outcome = await self._judge(verifier, task)
+        except _TooLateError:  # once more, with nothing beside it to slow it down
+            async with self._gate.alone():
+                began = perf_counter()
+                outcome = await self._judge_again(verifier, task)
         verify_s = perf_counter() - began
-        if outcome is None:
-            message = f"no verdict within {self._timeout_s} s of wall clock, twice"
-            outcome = Unscorable("verifier_timeout", message)
         if isinstance(outcome, Verdict):
             self._cache.put(key, outcome)
         return Judged(outcome, began - submitted, verify_s)
 
-    async def _judge(self, verifier: PooledVerifier, task: Task) -> Outcome | None:
-        """Judge once; None when the backstop ended it."""
+    async def _judge_again(self, verifier: PooledVerifier, task: Task) -> Outcome:
+        try:
+            return await self._judge(verifier, task)
+        except _TooLateError:
+            message = f"no verdict within {self._timeout_s} s of wall clock, twice"
+            return Unscorable("verifier_timeout", message)
+
+    async def _judge(self, verifier: PooledVerifier, task: Task) -> Outcome:
         if verifier.self_timed:
             return await verifier.judge_async(task)
         backstop = asyncio.timeout(self._timeout_s)
@@ -124,6 +128,10 @@ class Pool:
             async with backstop:
                 return await verifier.judge_async(task)
         except TimeoutError:
-            if not backstop.expired():
-                raise
-            return None
+            if backstop.expired():
+                raise _TooLateError from None
+            raise
+
+
+class _TooLateError(Exception):
+    """The backstop ended it."""

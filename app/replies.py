@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
-from typing import Any, Final, Literal, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
+from typing import Any, Final, Literal, Protocol, TypeVar
 
-from fastapi import Request, Response
+from fastapi import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
-
-from app.scoring import Scored
 
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
 
-Shape = Literal["single", "batch", "lines"]
-Chunks = AsyncGenerator[list[Scored], None]
+Shape = Literal["single", "batch", "groups", "lines"]
+
+
+class Reply(Protocol):
+    """One reply of a request, and its place among them."""
+
+    @property
+    def index(self) -> int: ...
+    @property
+    def encoded(self) -> bytes: ...
+
+
+Chunks = AsyncGenerator[Sequence[Reply], None]
+"""Replies as they are ready, as many at a time as there are."""
+
+_NAMES: Final = {"batch": b"results", "groups": b"groups"}
+"""Of the list of all replies, in a JSON document."""
 
 _CLIENT_CLOSED_REQUEST: Final = 499  # nobody is there to read it; for the log only
 
@@ -31,8 +44,8 @@ def batch_shape(request: Request) -> Shape:
     return "lines" if NDJSON in media_types else "batch"
 
 
-class Delivery(Response):
-    """Scores while it answers. `when_done` is called at the very end, however it ends.
+class Delivery:
+    """A response that scores while it answers. `when_done` is called at the very end, however it ends.
 
     droppable: there is work that need not be done when the caller leaves.
     """
@@ -40,7 +53,6 @@ class Delivery(Response):
     def __init__(
         self, chunks: Chunks, shape: Shape, *, droppable: bool, when_done: Callable[[], None] | None = None
     ) -> None:
-        super().__init__()
         self._chunks = chunks
         self._shape = shape
         self._droppable = droppable
@@ -50,34 +62,39 @@ class Delivery(Response):
         """Score and send."""
         try:
             async with contextlib.aclosing(self._chunks):
-                response = await self._response(receive)
-                await response(scope, receive, send)
+                if self._shape == "lines":
+                    await StreamingResponse(_lines(self._chunks), media_type=NDJSON)(scope, receive, send)
+                    return
+                work = _collect(self._chunks)
+                encoded = await (_while_connected(receive, work) if self._droppable else work)
+                if encoded is None:
+                    await _send(send, _CLIENT_CLOSED_REQUEST, b"")
+                elif self._shape == "single":
+                    await _send(send, 200, encoded[0])
+                else:
+                    await _send(send, 200, b'{"%s":[' % _NAMES[self._shape] + b",".join(encoded) + b"]}")
         finally:
             if self._when_done is not None:
                 self._when_done()
 
-    async def _response(self, receive: Receive) -> Response:
-        if self._shape == "lines":
-            return StreamingResponse(_lines(self._chunks), media_type=NDJSON)
-        work = _collect(self._chunks)
-        encoded = await (_while_connected(receive, work) if self._droppable else work)
-        if encoded is None:
-            return Response(status_code=_CLIENT_CLOSED_REQUEST)
-        body = encoded[0] if self._shape == "single" else b'{"results":[' + b",".join(encoded) + b"]}"
-        return Response(body, media_type=JSON)
+
+async def _send(send: Send, status: int, body: bytes) -> None:
+    headers = [(b"content-type", JSON.encode()), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _collect(chunks: Chunks) -> list[bytes]:
     """The encoded replies, in the order of the request."""
-    replies: list[Scored] = []
+    replies: list[Reply] = []
     async for chunk in chunks:
         replies += chunk
     replies.sort(key=_index)
-    return [scored.encoded for scored in replies]
+    return [reply.encoded for reply in replies]
 
 
-def _index(scored: Scored) -> int:
-    return scored.index
+def _index(reply: Reply) -> int:
+    return reply.index
 
 
 async def _lines(chunks: Chunks) -> AsyncIterator[bytes]:
@@ -85,7 +102,7 @@ async def _lines(chunks: Chunks) -> AsyncIterator[bytes]:
     count = 0
     async for chunk in chunks:
         count += len(chunk)
-        yield b"".join([b'{"index":%d,' % scored.index + scored.encoded[1:] + b"\n" for scored in chunk])
+        yield b"".join([b'{"index":%d,' % reply.index + reply.encoded[1:] + b"\n" for reply in chunk])
     yield b'{"end":true,"count":%d}\n' % count
 
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import Sequence
 
-from app.scoring import Scored
+from app.replies import Chunks, Reply
 
 
 class Run:
     """Collects what a source gives, in a task of its own; followers see everything from the beginning."""
 
-    def __init__(self, source: AsyncGenerator[list[Scored], None]) -> None:
-        self._chunks: list[list[Scored]] = []
+    def __init__(self, source: Chunks) -> None:
+        self._chunks: list[Sequence[Reply]] = []
         self._waiting: list[asyncio.Future[None]] = []
         self._ended = False
         self.size = 0
         """Bytes of the replies so far."""
         self.task = asyncio.create_task(self._collect(source))
 
-    async def follow(self) -> AsyncGenerator[list[Scored], None]:
+    async def follow(self) -> Chunks:
         """All chunks, those to come included. Raises what the source raised."""
         seen = 0
         while True:
@@ -34,11 +34,11 @@ class Run:
         await asyncio.wait([self.task])  # a follower that is cancelled must not cancel the task
         self.task.result()
 
-    async def _collect(self, source: AsyncGenerator[list[Scored], None]) -> None:
+    async def _collect(self, source: Chunks) -> None:
         try:
             async for chunk in source:
                 self._chunks.append(chunk)
-                self.size += sum(len(scored.encoded) for scored in chunk)
+                self.size += sum(len(reply.encoded) for reply in chunk)
                 self._notify()
         finally:
             self._ended = True

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from time import perf_counter
@@ -25,7 +23,7 @@ from audit.types import Stratum, VerdictRecord
 from rollouts.stop import ResolvedStop
 from verifiers.base import InlineVerifier, PooledVerifier, Verifier
 from verifiers.registry import Registry
-from verifiers.types import MISSING, Unscorable, Verdict
+from verifiers.types import MISSING, Outcome, Unscorable, Verdict
 
 _log: Final = structlog.get_logger()
 
@@ -33,11 +31,12 @@ _VERIFIER_FAILED: Final = Unscorable("verifier_error", "the verifier failed; the
 
 
 class Scored(NamedTuple):
-    """One reply, as values and as JSON."""
+    """One reply as JSON, the place of its job, and what it says."""
 
     index: int
-    reply: dict[str, Any]
     encoded: bytes
+    outcome: Outcome
+    reward: float | None
 
 
 class Cell(NamedTuple):
@@ -55,14 +54,34 @@ class Cell(NamedTuple):
     canary: bool
 
 
-@dataclass(slots=True)
 class Tally:
     """What some verdicts come to, for counting them in one go."""
 
-    cells: Counter[Cell] = field(default_factory=Counter)
-    durations_s: dict[str, list[float]] = field(default_factory=dict)
-    """Seconds of judging, by verifier."""
-    records: list[VerdictRecord] = field(default_factory=list)
+    def __init__(self) -> None:
+        # Plain tuples while counting: making a named one for each verdict would cost as much as its id.
+        self._counts: dict[tuple[str, str, str, str, str, str, tuple[str, ...], bool], int] = {}
+        self.durations_s: dict[str, list[float]] = {}
+        """Seconds of judging, by verifier."""
+        self.records: list[VerdictRecord] = []
+
+    def add(  # noqa: PLR0913, PLR0917 - the fields of a cell
+        self,
+        stratum: str,
+        verifier: str,
+        data_source: str,
+        result: str,
+        reason: str,
+        stop_reason: str,
+        flags: tuple[str, ...],
+        canary: bool,
+    ) -> None:
+        """Count one verdict in the cell of these fields."""
+        key = (stratum, verifier, data_source, result, reason, stop_reason, flags, canary)
+        self._counts[key] = self._counts.get(key, 0) + 1
+
+    def cells(self) -> Iterator[tuple[Cell, int]]:
+        """Each cell and how many verdicts are in it."""
+        return ((Cell._make(key), n) for key, n in self._counts.items())
 
 
 class Journal(Protocol):
@@ -90,32 +109,48 @@ class Scorer:
         """Name, version and environment of a verifier, as they stand in its replies."""
         return self._identities[verifier]
 
-    async def score(self, jobs: Sequence[Job], *, counted: bool = True) -> AsyncGenerator[list[Scored], None]:
+    def score(self, jobs: Sequence[Job], *, counted: bool = True) -> AsyncGenerator[list[Scored], None]:
         """Replies in the order in which they are ready, as many at a time as there are.
 
         counted: False for a repeat, which is neither counted nor stored again. Closing the iterator gives up
         what has not started.
         """
         accepted = perf_counter()
-        pooled, inline = [], []
-        for index, job in enumerate(jobs):
-            (pooled if is_pooled(job) else inline).append((index, job))
+        inline = [(index, job) for index, job in enumerate(jobs) if not is_pooled(job)]
+        if len(inline) == len(jobs):
+            return self._score_inline(inline, accepted, counted)
+        pooled = [(index, job) for index, job in enumerate(jobs) if is_pooled(job)]
+        return self._score_mixed(pooled, inline, accepted, counted)
+
+    async def _score_mixed(
+        self,
+        pooled: Sequence[tuple[int, Job]],
+        inline: Sequence[tuple[int, Job]],
+        accepted: float,
+        counted: bool,
+    ) -> AsyncGenerator[list[Scored], None]:
+        """Those that take longer begin first, and go on while the others are judged here."""
         tickets: list[Ticket] = []
         try:
             ready = await self._submit(pooled, tickets)
             async for replies in self._score_inline(inline, accepted, counted):
                 yield replies
-            left = len(tickets)
-            while left:
-                done = [await ready.get()]
-                while not ready.empty():
-                    done.append(ready.get_nowait())
-                left -= len(done)
-                tally = Tally()
-                yield await self._keep([self._settle_pooled(*one, tally) for one in done], tally, counted)
+            async for replies in self._score_pooled(ready, len(tickets), counted):
+                yield replies
         finally:
             for ticket in tickets:
                 ticket.give_up()
+
+    async def _score_pooled(
+        self, ready: asyncio.Queue[tuple[int, Job, Ticket]], left: int, counted: bool
+    ) -> AsyncGenerator[list[Scored], None]:
+        while left:
+            done = [await ready.get()]
+            while not ready.empty():
+                done.append(ready.get_nowait())
+            left -= len(done)
+            tally = Tally()
+            yield await self._keep([self._settle(*one, tally) for one in done], tally, counted)
 
     async def _submit(
         self, pooled: Sequence[tuple[int, Job]], tickets: list[Ticket]
@@ -136,9 +171,7 @@ class Scorer:
     ) -> AsyncGenerator[list[Scored], None]:
         pace, tally, replies = Pace(), Tally(), []
         for index, job in inline:
-            began = perf_counter()
-            judge = partial(_judge_inline, job, began - accepted)
-            replies.append(self._settle(index, job, judge, tally))
+            replies.append(self._settle(index, job, None, tally, accepted))
             if pace.is_over:
                 yield await self._keep(replies, tally, counted)
                 await pace.pause()
@@ -151,7 +184,7 @@ class Scorer:
         if not counted:
             return replies
         if self._journal is not None:
-            for cell, n in tally.cells.items():
+            for cell, n in tally.cells():
                 self._journal.count(self._stratum(cell), n)
             for record in tally.records:
                 self._journal.store(record)
@@ -163,13 +196,16 @@ class Scorer:
         version = self._identities[cell.verifier]["version"]
         return Stratum(cell.verifier, version, cell.data_source, cell.stratum)
 
-    def _settle_pooled(self, index: int, job: Job, ticket: Ticket, tally: Tally) -> Scored:
-        return self._settle(index, job, ticket.result, tally)
+    def _settle(
+        self, index: int, job: Job, ticket: Ticket | None, tally: Tally, accepted: float = 0.0
+    ) -> Scored:
+        """The one boundary: whatever goes wrong on our side makes this item unscorable, and no other.
 
-    def _settle(self, index: int, job: Job, judge: Callable[[], Judged], tally: Tally) -> Scored:
-        """The one boundary: whatever goes wrong on our side makes this item unscorable, and no other."""
+        ticket: the pool's result; None to judge here and now. accepted: when the request was.
+        """
         try:
-            return self._reply(index, job, judge(), tally)
+            judged = _judge_inline(job, accepted) if ticket is None else ticket.result()
+            return self._reply(index, job, judged, tally)
         except Exception as error:
             _log.error("verifier failed", verifier=job.verifier.name, **describe_error(error))
             _log.debug("verifier failed", message=str(error))
@@ -204,17 +240,21 @@ class Scorer:
         meta = job.meta
         source = meta.get("data_source") or ""
         canary = meta.get("canary") is True
-        tally.cells[
-            Cell(stratum, verifier.name, source, result, reason, job.stop.stop_reason, flags, canary)
-        ] += 1
+        tally.add(stratum, verifier.name, source, result, reason, job.stop.stop_reason, flags, canary)
         tally.durations_s.setdefault(verifier.name, []).append(judged.verify_s)
         if chance is not None:
             key = Stratum(verifier.name, verifier.version, source, stratum)
-            tally.records.append(self._record(job, reply, key, reason, chance))
-        return Scored(index, reply, encoded)
+            tally.records.append(self._record(job, reply, encoded, key, reason, chance))
+        return Scored(index, encoded, outcome, reply["reward"])
 
-    def _record(
-        self, job: Job, reply: dict[str, Any], stratum: Stratum, reason: str, probability: float
+    def _record(  # noqa: PLR0913, PLR0917
+        self,
+        job: Job,
+        reply: dict[str, Any],
+        encoded: bytes,
+        stratum: Stratum,
+        reason: str,
+        probability: float,
     ) -> VerdictRecord:
         verdict = reply["verdict"]
         truth = job.task.ground_truth
@@ -236,7 +276,7 @@ class Scorer:
             ground_truth=None if truth is MISSING else truth,
             prompt=job.fields.get("prompt"),
             request={name: job.fields[name] for name in ("options", "stop", "shaping") if name in job.fields},
-            reply=reply,
+            reply=encoded,
         )
 
 
@@ -245,12 +285,12 @@ def is_pooled(job: Job) -> bool:
     return job.fault is None and not hasattr(job.verifier, "judge")
 
 
-def _judge_inline(job: Job, queue_s: float) -> Judged:
-    if job.fault is not None:
-        return Judged(job.fault, queue_s)
+def _judge_inline(job: Job, accepted: float) -> Judged:
     began = perf_counter()
+    if job.fault is not None:
+        return Judged(job.fault, began - accepted)
     outcome = cast(InlineVerifier, job.verifier).judge(job.task)
-    return Judged(outcome, queue_s, perf_counter() - began)
+    return Judged(outcome, began - accepted, perf_counter() - began)
 
 
 def _scored(verdict_id: str, job: Job, verdict: Verdict) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
@@ -14,6 +14,8 @@ import structlog
 from app.admission import Admission
 from app.cache import VerdictCache
 from app.claims import Claims
+from app.group_scoring import GroupScorer
+from app.groups import GroupIntake
 from app.idempotency import Idempotency
 from app.intake import Intake
 from app.metrics import Metrics
@@ -40,6 +42,7 @@ class Service:
     """
 
     scorer: Scorer
+    group_scorer: GroupScorer
     idempotency: Idempotency
 
     def __init__(self, settings: Settings, verifiers: Sequence[Verifier] | None = None) -> None:
@@ -49,6 +52,8 @@ class Service:
             self.sandbox, verifiers = built_in(settings)
         self.registry = Registry(verifiers)
         self.intake = Intake(settings, self.registry)
+        self.group_intake = GroupIntake(settings, self.intake)
+        self.validating = asyncio.Semaphore(1)
         self.admission = Admission(settings.queue_items, settings.queue_bytes, settings.retry_after_s)
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
@@ -62,6 +67,7 @@ class Service:
         if self.sandbox is not None:
             await self.sandbox.start()
         self.scorer = Scorer(self.registry, self._pool, self.log, self._observe)
+        self.group_scorer = GroupScorer(self.scorer, self.log)
         self.idempotency = Idempotency(
             self._open_claims(), self.settings.idempotency_window_s, self.settings.idempotency_bytes
         )
@@ -96,21 +102,13 @@ class Service:
 
     def _observe(self, tally: Tally) -> None:
         metrics = self.metrics
-        outcomes: Counter[tuple[str, str, str]] = Counter()
-        stop_reasons: Counter[str] = Counter()
-        flags: Counter[tuple[str, str]] = Counter()
-        canary_accepts: Counter[str] = Counter()
-        for cell, n in tally.cells.items():
-            outcomes[cell.verifier, cell.result, cell.reason] += n
-            stop_reasons[cell.stop_reason] += n
-            for flag in cell.flags:
-                flags[cell.verifier, flag] += n
+        for cell, n in tally.cells():
+            metrics.count_verdicts({(cell.verifier, cell.result, cell.reason): n})
+            metrics.count_stop_reasons({cell.stop_reason: n})
+            if cell.flags:
+                metrics.count_flags({(cell.verifier, flag): n for flag in cell.flags})
             if cell.canary and cell.result == "correct":
-                canary_accepts[cell.verifier] += n
-        metrics.count_verdicts(outcomes)
-        metrics.count_stop_reasons(stop_reasons)
-        metrics.count_flags(flags)
-        metrics.count_canary_accepts(canary_accepts)
+                metrics.count_canary_accepts({cell.verifier: n})
         for verifier, durations_s in tally.durations_s.items():
             metrics.observe_durations(verifier, durations_s)
 

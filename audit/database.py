@@ -39,7 +39,7 @@ def sqlite_path(url: str) -> Path | None:
 
 def writing_engine(url: str, durability: Durability) -> Engine:
     """An engine whose transactions take the write lock at once, for one thread."""
-    engine = create_engine(url, poolclass=NullPool, hide_parameters=True)
+    engine = _create(url)
     if engine.dialect.name == "sqlite":
         synchronous = "FULL" if durability == "commit" else "NORMAL"
         _configure_sqlite(engine, begin="BEGIN IMMEDIATE", pragmas=(f"synchronous={synchronous}",))
@@ -48,10 +48,16 @@ def writing_engine(url: str, durability: Durability) -> Engine:
 
 def reading_engine(url: str) -> Engine:
     """An engine for queries, from any thread."""
-    engine = create_engine(url, poolclass=NullPool, hide_parameters=True)
+    engine = _create(url)
     if engine.dialect.name == "sqlite":
         _configure_sqlite(engine, begin="BEGIN", pragmas=("query_only=ON",))
     return engine
+
+
+def _create(url: str) -> Engine:
+    # Parameters by position, as `Statements` gives them. Errors must not quote responses.
+    style = "qmark" if make_url(url).get_backend_name() == "sqlite" else "format"
+    return create_engine(url, poolclass=NullPool, paramstyle=style, hide_parameters=True)
 
 
 def _configure_sqlite(engine: Engine, *, begin: str, pragmas: tuple[str, ...]) -> None:

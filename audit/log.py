@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from typing import Any
 
 from audit import sampling
+from audit.groups import GroupCell, GroupCount, GroupField, GroupFilter, GroupReader, one_group
 from audit.queue import Unit, UnitQueue
 from audit.reader import Reader
 from audit.store import Store
@@ -36,12 +38,13 @@ _log = logging.getLogger("goldcheck.audit")
 class VerdictLog:
     """Counts every verdict and stores the payloads of a share of them.
 
-    Except for `search` and `get`, all methods belong to one event loop: that in which `start` was called.
-    What is counted and stored without an `await` in between is written in one transaction, or not at all.
+    Except for `search`, `get` and `group_metrics`, all methods belong to one event loop: that in which
+    `start` was called. What is counted and stored without an `await` in between is written in one
+    transaction, or not at all.
 
-    With durability `enqueue`, a process that is killed loses what was acknowledged in its last `LINGER_S`
-    seconds, and what was queued or being committed then; with `commit`, nothing for which `acknowledge` said
-    True.
+    With durability `enqueue`, a process that is killed loses what was acknowledged in its last
+    `FLUSH_S + LINGER_S` seconds, and what was queued or being committed then; with `commit`, nothing for
+    which `acknowledge` said True.
     """
 
     def __init__(self, config: LogConfig, observer: LogObserver | None = None) -> None:
@@ -52,6 +55,7 @@ class VerdictLog:
         linger_s = LINGER_S if config.durability == "enqueue" else 0.0
         self._writer = Writer(store, self._queue, linger_s, observer, self._settled)
         self._reader = Reader(config.url)
+        self._group_reader = GroupReader(config.url)
         self._pending = Unit()
         self._sealed: deque[Unit] = deque()
         self._flush: asyncio.TimerHandle | None = None
@@ -68,7 +72,7 @@ class VerdictLog:
         self._loop = asyncio.get_running_loop()
         self._writer.start()
 
-    async def close(self, deadline_s: float = 10.0) -> None:
+    async def close(self, deadline_s: float = 5.0) -> None:
         """Write what is there, for at most `deadline_s`; what could not be written is named in the log."""
         if self._flush is not None:
             self._flush.cancel()
@@ -76,12 +80,18 @@ class VerdictLog:
         self._hand_over_until(self._number)
         done = await asyncio.to_thread(self._writer.close, deadline_s)
         if not done:
-            _log.error("%d payloads and their counts were not written", self._queue.records)
+            _log.error("counts and %d payloads were not written", self._queue.records)
 
     def count(self, stratum: Stratum, n: int = 1) -> None:
         """Count `n` verdicts in `stratum`."""
         counts = self._pending.counts
         counts[stratum] = counts.get(stratum, 0) + n
+        if self._flush is None:
+            self._schedule()
+
+    def count_group(self, cell: GroupCell, tokens: int | None) -> None:
+        """Count a group. tokens: of all its responses; None if some are not known."""
+        self._pending.groups.setdefault(cell, GroupCount()).add(one_group(tokens))
         if self._flush is None:
             self._schedule()
 
@@ -101,6 +111,8 @@ class VerdictLog:
         Waits for room in the queue, for `ROOM_WAIT_S` at most, then sheds payloads. With durability `commit`
         it waits for the disk and says whether all is there; False while the database takes no writes.
         """
+        if self._config.durability == "enqueue" and not self._pending.records and not self._sealed:
+            return True  # counts alone need no room: the timer hands them over
         self._seal()
         number = self._number
         wait_s = ROOM_WAIT_S if self._config.durability == "enqueue" else COMMIT_WAIT_S
@@ -140,6 +152,15 @@ class VerdictLog:
         None if there is none. Blocks: call it in a thread. Raises `LogUnavailableError`.
         """
         return self._reader.get(verdict_id)
+
+    def group_metrics(
+        self, wanted: GroupFilter, by: GroupField | None = None, cursor: str | None = None, limit: int = 1000
+    ) -> dict[str, Any]:
+        """What became of the groups that match, in all and for each value of the field `by`.
+
+        Blocks: call it in a thread. Raises `BadCursorError` and `LogUnavailableError`.
+        """
+        return self._group_reader.metrics(wanted, by, cursor, limit)
 
     def _schedule(self) -> None:
         self._flush = self._running().call_later(FLUSH_S, self._flush_all)

@@ -14,13 +14,35 @@ from audit import exact_json, schema
 from audit.types import VerdictRecord
 
 CODEC_ZSTD = 1
-"""`codec` of a body that is one zstd frame of UTF-8 JSON."""
+"""`codec` of a body that is one zstd frame of UTF-8 JSON, compressed with `DICTIONARY`."""
+
+DICTIONARY = (
+    b'{"ground_truth":"0.428571","request":{"options":{"detail":"summary"},"stop":{"reason":"stop","engi'
+    b'ne":"vllm","matched":null,"num_tokens":41,"max_tokens":1024},"shaping":{"truncation":"keep","overl'
+    b'ong":{"max_length":1024,"cache_length":128,"weight":1.0}}},"meta":{"data_source":"gsm8k","run":"r7'
+    b'","step":1200,"split":"train","prompt_id":"q1","group_id":"g1","rollout_id":"g1-3","generator_vers'
+    b'ion":"ckpt-1200","reference_version":"sft-0","canary":false,"tags":{"lang":"en"}},"response":"","r'
+    b'eply":{"id":"0197f0c4-5b1e-7c3a-9d52-0e8b6f3a2c11","status":"unscorable","reward":null,"reward_com'
+    b'ponents":null,"verdict":null,"failure":{"kind":"invalid_ground_truth","message":"the ground truth"'
+    b'},"status":"scored","reward":1.0,"reward_components":{"correctness":1.0},"verdict":{"correct":true'
+    b',"reason":"passed","detail":{"language":"python","tests_passed":1,"tests_total":1,"tests":[{"statu'
+    b's":"passed","cpu_time_s":0.01,"wall_time_s":0.01,"peak_memory_bytes":10485760,"stdout":"","stderr"'
+    b':""}]}},"verdict":{"correct":true,"reason":"within_tolerance","detail":{"extracted":"3/7","source"'
+    b':"boxed","span":[24,27],"parsed":"3/7","expected":"428571/1000000","error":"3/7000000","tolerance"'
+    b':"1.001e-06"}},"stop":{"stop_reason":"eos","raw":"stop","source":"explicit","terminated":true,"tru'
+    b'ncated":false},"include_in_loss":true,"failure":null,"verifier":{"name":"numeric","version":"1.0.0'
+    b'","environment":"b41c0f5e9d2a7c31"},"audit":{"flags":[],"stratum":"accept/plain","selected":true},'
+    b'"timing":{"queue_ms":0.1,"verify_ms":0.04}}}'
+)
+"""What payloads have in common: it halves short ones. Part of the format of stored bodies: it never changes,
+and a better one gets a codec of its own."""
 
 INLINE_BYTES = 1024
 """A ground truth up to this size stays in its payload: a row of its own would cost more than it saves."""
 
 _INT64_MAX = 2**63 - 1
-_compressor = zstd.ZstdCompressor(level=1)
+_dictionary = zstd.ZstdDict(DICTIONARY, is_raw=True)
+_compressor = zstd.ZstdCompressor(level=1, zstd_dict=_dictionary.as_digested_dict)
 
 
 @dataclass(slots=True)
@@ -88,20 +110,21 @@ def compress(text: bytes) -> bytes:
 
 def decompress(body: bytes) -> bytes:
     """The text that `compress` was given."""
-    return zstd.decompress(body)
+    return zstd.decompress(body, zstd_dict=_dictionary)
 
 
 def _body(record: VerdictRecord, ground_truth: bytes | None) -> bytes:
     """The compressed payload. `request` and ground truth are exact; the rest is our own or plain text."""
     request = exact_json.dump(record.request)
-    rest = {"meta": record.meta, "response": record.response, "reply": record.reply}
+    rest = {"meta": record.meta, "response": record.response}
     try:
         tail = to_json(rest)
     except (PydanticSerializationError, ValueError):
         # Lone surrogates in labels, or integers beyond Python's printing limit: rare, so the slow way.
         tail = exact_json.dump(rest)
     own = b"" if ground_truth is None else b'"ground_truth":' + ground_truth + b","
-    return compress(b"{" + own + b'"request":' + request + b"," + tail[1:])
+    head = b"{" + own + b'"request":' + request
+    return compress(head + b"," + tail[1:-1] + b',"reply":' + record.reply + b"}")
 
 
 def _verdict_row(record: VerdictRecord) -> tuple[Any, ...]:

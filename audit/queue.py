@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from audit.exact_json import weight
+from audit.groups import GroupCell, GroupCount
 from audit.types import Stratum, VerdictRecord
 
 
@@ -17,6 +18,7 @@ class Unit:
     counts: dict[Stratum, int] = field(default_factory=dict)
     shed: dict[Stratum, int] = field(default_factory=dict)
     """Of those counted: payloads that were selected and dropped."""
+    groups: dict[GroupCell, GroupCount] = field(default_factory=dict)
     records: list[VerdictRecord] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     """Approximate bytes of each record."""
@@ -33,8 +35,19 @@ class Unit:
         self.sizes.pop()
         self.shed[stratum] = self.shed.get(stratum, 0) + 1
 
+    def absorb(self, later: Unit) -> None:
+        """Take in all of a later unit: from now on the two are written together."""
+        for own, other in ((self.counts, later.counts), (self.shed, later.shed)):
+            for stratum, n in other.items():
+                own[stratum] = own.get(stratum, 0) + n
+        for cell, count in later.groups.items():
+            self.groups.setdefault(cell, GroupCount()).add(count)
+        self.records += later.records
+        self.sizes += later.sizes
+        self.number = later.number
+
     def __bool__(self) -> bool:
-        return bool(self.counts or self.records or self.shed)
+        return bool(self.counts or self.groups or self.records or self.shed)
 
 
 class UnitQueue:
@@ -78,12 +91,20 @@ class UnitQueue:
             self.records += len(unit.records)
             self.bytes += size
             self.last_number = unit.number
-            self._units.append(unit)
+            self._append(unit)
             self._waiting += len(unit.records)
             if before is None or before < self._group <= self._waiting:
                 # Only when it matters: each wake-up of the writer takes the interpreter from the event loop.
                 self._changed.notify()
         return dropped
+
+    def _append(self, unit: Unit) -> None:
+        """Join small units, so that counts alone do not pile up behind a broken database."""
+        last = self._units[-1] if self._units else None
+        if last is not None and len(last.records) + len(unit.records) <= self._group:
+            last.absorb(unit)
+        else:
+            self._units.append(unit)
 
     def take(self, linger_s: float) -> list[Unit]:
         """Wait for something, then up to `linger_s` for more; units of about `group` records together.
@@ -120,15 +141,10 @@ class UnitQueue:
 
 def _size(record: VerdictRecord) -> int:
     """Roughly how many bytes `record` keeps in memory: what can be large is weighed, the rest is small."""
-    size = 4096 + len(record.response)
+    size = 4096 + len(record.response) + len(record.reply)
     for value in (record.ground_truth, record.prompt, record.meta.get("tags")):
         if isinstance(value, str):
             size += len(value)
         elif value is not None:
             size += weight(value)
-    judged = record.reply.get("verdict")
-    if judged:
-        for value in judged["detail"].values():
-            if isinstance(value, list | dict):
-                size += weight(value)
     return size

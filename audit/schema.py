@@ -16,7 +16,7 @@ from sqlalchemy import (
     Table,
 )
 
-REVISION = "0001"
+REVISION = "0002"
 """The newest migration; a database that is there already is used without loading Alembic."""
 
 metadata = MetaData()
@@ -34,6 +34,23 @@ stratum_count = Table(
     Column("shed", BigInteger, nullable=False),
     sqlite_with_rowid=False,
     comment="Exact number of verdicts per stratum and hour, of payloads stored and of payloads shed.",
+)
+
+group_count = Table(
+    "group_count",
+    metadata,
+    Column("run", String, primary_key=True),
+    Column("data_source", String, primary_key=True),
+    Column("split", String, primary_key=True),
+    Column("step", BigInteger, primary_key=True, autoincrement=False),
+    Column("reject_reason", String, primary_key=True),
+    Column("bin_all", SmallInteger, primary_key=True, autoincrement=False),
+    Column("bin_valid", SmallInteger, primary_key=True, autoincrement=False),
+    Column("groups", BigInteger, nullable=False),
+    Column("measured", BigInteger, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+    comment="Exact number of groups by what became of them; `measured` have known lengths, `tokens` in all.",
 )
 
 verdict = Table(

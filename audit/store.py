@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 
-from sqlalchemy import Connection, Dialect, update
+from sqlalchemy import Connection, Dialect, Table, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from audit import schema
 from audit.database import prepare, sqlite_path, writing_engine
+from audit.groups import GroupCell, GroupCount
 from audit.payload import Rows
 from audit.types import Durability, Stratum
 
@@ -35,6 +37,7 @@ class Transaction:
     sequence: int
     window_start_s: int
     counts: dict[Stratum, Count] = field(default_factory=dict)
+    groups: dict[GroupCell, GroupCount] = field(default_factory=dict)
     rows: Rows = field(default_factory=Rows)
 
     def drop_rows(self) -> None:
@@ -97,6 +100,12 @@ class Store:
         ]
         if rows:
             connection.exec_driver_sql(self._sql.add_counts, rows)
+        groups = [
+            (*cell, count.groups, count.measured, count.tokens)
+            for cell, count in sorted(transaction.groups.items(), key=itemgetter(0))
+        ]
+        if groups:
+            connection.exec_driver_sql(self._sql.add_groups, groups)
 
     def _write_rows(self, connection: Connection, rows: Rows) -> None:
         for table, values in rows.by_table():
@@ -138,13 +147,17 @@ class Statements:
             table: str(insert(table).on_conflict_do_nothing().compile(dialect=dialect))
             for table in (schema.document, schema.verdict, schema.payload, schema.verdict_flag, schema.writer)
         }
-        counted = schema.stratum_count.c
-        add = insert(schema.stratum_count)
-        add = add.on_conflict_do_update(
-            index_elements=list(schema.stratum_count.primary_key),
-            set_={name: counted[name] + add.excluded[name] for name in ("verdicts", "stored", "shed")},
-        )
-        self.add_counts = str(add.compile(dialect=dialect))
+        self.add_counts = _adding(insert(schema.stratum_count), schema.stratum_count, dialect)
+        self.add_groups = _adding(insert(schema.group_count), schema.group_count, dialect)
+
+
+def _adding(insert: sqlite.Insert | postgresql.Insert, table: Table, dialect: Dialect) -> str:
+    """An insert that adds its numbers to those of the row that is there already."""
+    sums = {
+        column.name: column + insert.excluded[column.name] for column in table.c if not column.primary_key
+    }
+    upsert = insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums)
+    return str(upsert.compile(dialect=dialect))
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:

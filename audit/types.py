@@ -43,8 +43,8 @@ class VerdictRecord:
     prompt: Any
     request: Mapping[str, Any] = field(default_factory=dict)
     """`options`, `stop`, `shaping` as sent."""
-    reply: Mapping[str, Any] = field(default_factory=dict)
-    """The whole reply body."""
+    reply: bytes = b"{}"
+    """The whole reply body, as JSON."""
 
 
 Durability = Literal["enqueue", "commit"]

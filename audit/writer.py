@@ -7,9 +7,10 @@ import threading
 import time
 from collections.abc import Callable
 
-from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, ProgrammingError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InterfaceError, ProgrammingError
 
 from audit.database import DATABASE_ERRORS, fault
+from audit.groups import GroupCount
 from audit.payload import Encoder
 from audit.queue import Unit, UnitQueue
 from audit.store import WINDOW_S, Count, Store, Transaction
@@ -48,7 +49,8 @@ class Writer:
         self._settled = settled
         self._sequence = 0
         self._give_up_at = float("inf")
-        self._wake = threading.Event()
+        self._closing = threading.Event()
+        self._emptied = False
         self._thread = threading.Thread(target=self._run, name="verdict-log", daemon=True)
         self.fault: tuple[FaultKind, str] | None = None
         self.opened = False
@@ -62,9 +64,9 @@ class Writer:
         """Write what is queued and end, within `deadline_s`; False if something had to be left unwritten."""
         self._give_up_at = time.monotonic() + deadline_s
         self._queue.close()
-        self._wake.set()
+        self._closing.set()
         self._thread.join(deadline_s)
-        return not self._thread.is_alive() and self._queue.records == 0
+        return self._emptied
 
     def _run(self) -> None:
         try:
@@ -84,6 +86,7 @@ class Writer:
             self._tell(transaction)
             self._settled(units[-1].number, True)
         else:
+            self._emptied = True
             self._persist(self._store.mark_closed)
         self._store.close()
 
@@ -97,7 +100,9 @@ class Writer:
         began = time.perf_counter()
         try:
             self._store.write(transaction)
-        except (DataError, IntegrityError, InterfaceError, ProgrammingError, OverflowError, UnicodeError):
+        except (DataError, IntegrityError, InterfaceError, ProgrammingError, OverflowError) as error:
+            if isinstance(error, DBAPIError) and error.connection_invalidated:
+                raise
             # Not the database's fault but a record's: it must not stop all that come after it.
             _log.exception("records that the database refuses are dropped; their verdicts stay counted")
             transaction.drop_rows()
@@ -119,7 +124,8 @@ class Writer:
                 return True
             if time.monotonic() >= self._give_up_at:
                 return False
-            self._wake.wait(RETRY_S)
+            if self._closing.wait(RETRY_S):
+                time.sleep(RETRY_S / 5)
 
     def _note_fault(self, error: Exception) -> None:
         kind, message = fault(error)
@@ -140,6 +146,8 @@ class Writer:
         for unit in units:
             for stratum, n in unit.counts.items():
                 _of(transaction, stratum).verdicts += n
+            for cell, count in unit.groups.items():
+                transaction.groups.setdefault(cell, GroupCount()).add(count)
             for stratum, n in unit.shed.items():
                 _of(transaction, stratum).shed += n
             for record in unit.records:

@@ -57,6 +57,11 @@ if TYPE_CHECKING:
     from rollouts.records import RolloutRecord as RolloutRecord
     from rollouts.records import check_rollout_record as check_rollout_record
     from rollouts.records import validate_rollout_record as validate_rollout_record
+    from rollouts.reports import GroupMember as GroupMember
+    from rollouts.reports import GroupReport as GroupReport
+    from rollouts.reports import GroupStatistics as GroupStatistics
+    from rollouts.reports import group_report as group_report
+    from rollouts.reports import group_statistics as group_statistics
     from rollouts.sampling import PROCESSOR_ORDER as PROCESSOR_ORDER
     from rollouts.sampling import SamplingConfig as SamplingConfig
     from rollouts.sampling import behavior_logprobs as behavior_logprobs
@@ -91,6 +96,7 @@ _MODULES = (
     "sampling",
     "batches",
     "groups",
+    "reports",
     "dynamic_sampling",
     "advantages",
     "token_weights",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import array_api_compat
@@ -24,7 +24,7 @@ Array = Any
 class Backend:
     """Where the arrays of one call live, and whether their values may be looked at."""
 
-    __slots__ = ("checking", "device", "dtype", "is_numpy", "tracing", "xp")
+    __slots__ = ("_deferred", "checking", "device", "dtype", "is_numpy", "tracing", "xp")
 
     def __init__(self, *values: Array, check_values: bool = True) -> None:
         foreign = [v for v in values if array_api_compat.is_array_api_obj(v) and not _is_numpy(v)]
@@ -34,6 +34,7 @@ class Backend:
         self.device = array_api_compat.device(foreign[0]) if foreign and not self.tracing else None
         self.checking = check_values and not self.tracing
         self.dtype = self._widest(foreign)
+        self._deferred: dict[str, Array] = {}
 
     def floats(self, name: str, value: Array) -> Array:
         """`value` as an array of real numbers: float64 on NumPy, else its own dtype but at least float32."""
@@ -89,6 +90,20 @@ class Backend:
             next(message for condition, message in conditions if not bool(self.xp.all(condition)))
         )
 
+    def require_later(self, condition: Array, message: str) -> None:
+        """A condition on one piece of a large array: on NumPy required at once, elsewhere by `settle`."""
+        if not self.checking:
+            return
+        if self.is_numpy:
+            self.require((condition, message))
+        else:
+            holds = self.xp.all(condition)
+            self._deferred[message] = self._deferred.get(message, holds) & holds
+
+    def settle(self) -> None:
+        """Require all that was put off, waiting for the device once."""
+        self.require(*((condition, message) for message, condition in self._deferred.items()))
+
     def scalar(self, value: Array) -> Any:
         """A 0-d result: a Python float for lists and NumPy, else the array, so that gradients flow."""
         return float(value) if self.is_numpy else value
@@ -96,36 +111,21 @@ class Backend:
     def exp(self, value: Array) -> Array:
         """exp that stops at the largest float instead of overflowing."""
         limit = math.log(float(self.xp.finfo(value.dtype).max)) - 1e-3
-        return self.xp.exp(self.xp.minimum(value, limit))
+        return self.xp.exp(self.xp.where(value > limit, limit, value))
 
     def to_host(self, value: Array) -> np.ndarray[Any, Any]:
         """A NumPy copy or view of `value`, without its gradient."""
         if self.is_numpy:
             return np.asarray(value)
-        if hasattr(value, "detach"):
+        if array_api_compat.is_torch_array(value):
             value = value.detach()
-        return np.asarray(array_api_compat.to_device(value, "cpu"))
+        if array_api_compat.is_torch_array(value) or array_api_compat.is_cupy_array(value):
+            value = array_api_compat.to_device(value, "cpu")
+        return np.asarray(value)
 
     def from_host(self, value: np.ndarray[Any, Any], dtype: Any) -> Array:
         """A NumPy result as an array of this call's library, on its device."""
         return value if self.is_numpy else self.xp.asarray(value, dtype=dtype, device=self.device)
-
-    def recomputed(self, function: Callable[..., Array], *arrays: Array) -> Array:
-        """`function(*arrays)`, whose intermediates are computed again for the gradient instead of kept.
-
-        Without this a chunked reduction over the vocabulary would keep all its chunks for the backward pass.
-        """
-        if array_api_compat.is_torch_namespace(self.xp) and any(
-            getattr(array, "requires_grad", False) for array in arrays
-        ):
-            from torch.utils.checkpoint import checkpoint  # type: ignore[import-not-found, unused-ignore]
-
-            return checkpoint(function, *arrays, use_reentrant=False, preserve_rng_state=False)
-        if array_api_compat.is_jax_namespace(self.xp) and self.tracing:
-            import jax  # type: ignore[import-not-found, unused-ignore]
-
-            return jax.checkpoint(function)(*arrays)
-        return function(*arrays)
 
     def _widest(self, foreign: Sequence[Array]) -> Any:
         """The dtype of numbers that have none of their own here."""
@@ -174,25 +174,6 @@ def require_same_shape(name: str, array: Array, other_name: str, other: Array) -
             f"{name} and {other_name} must have the same shape, "
             f"not {list(array.shape)} and {list(other.shape)}"
         )
-
-
-def row_chunks(shape: Sequence[int], *, whole: bool) -> list[tuple[slice, slice]]:
-    """Cut the first two axes of `[B, T, V]` so that each piece is a small share of the whole.
-
-    A piece holds at most 1/256 of the elements, but at least 2**18 of them, or one row `[V]`; so a GPU is not
-    asked for thousands of tiny steps. whole: a single piece, for a compiler that fuses by itself.
-    """
-    batch, steps, vocabulary = shape
-    budget = max(2**18, batch * steps * vocabulary // 256)
-    if whole or batch * steps * vocabulary <= budget:
-        return [(slice(0, batch), slice(0, steps))]
-    rows = max(1, budget // (steps * vocabulary))
-    width = steps if steps * vocabulary <= budget else max(1, budget // vocabulary)
-    return [
-        (slice(row, min(row + rows, batch)), slice(step, min(step + width, steps)))
-        for row in range(0, batch, rows)
-        for step in range(0, steps, width)
-    ]
 
 
 def _is_numpy(value: object) -> bool:

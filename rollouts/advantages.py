@@ -118,19 +118,22 @@ def _centre(
 
 def _group_index(group_ids: Array | Sequence[Hashable], length: int) -> tuple[np.ndarray[Any, Any], int]:
     """Number the groups: the index `[N]` of each member's group, and an upper bound of the indices."""
-    backend = Backend(group_ids)
-    labels = np.asarray(backend.to_host(group_ids)) if not isinstance(group_ids, (list, tuple)) else None
-    if labels is None and all(type(label) is int for label in group_ids):
-        labels = np.asarray(group_ids)
-    shape = labels.shape if labels is not None else (len(group_ids),)
-    if shape != (length,):
-        raise ValueError(f"group_ids must have shape [{length}] like rewards, not {list(shape)}")
-    if labels is None or labels.dtype.kind not in "iu":
-        if labels is not None and labels.dtype.kind in "bfc":
-            raise TypeError(f"group_ids must hold integers or labels, not {labels.dtype}")
+    if isinstance(group_ids, (list, tuple)):
+        labels = np.empty(len(group_ids), dtype=object)
+        labels[:] = group_ids
+        if all(type(label) is int for label in group_ids):
+            labels = np.asarray(group_ids)
+    else:
+        labels = Backend(group_ids).to_host(group_ids)
+    if labels.shape != (length,):
+        raise ValueError(f"group_ids must have shape [{length}] like rewards, not {list(labels.shape)}")
+    if labels.dtype.kind in "bfc" or any(isinstance(label, (bool, float)) for label in labels[:1].tolist()):
+        raise TypeError("group_ids must hold integers or other labels, not booleans or floats")
+    if labels.dtype.kind not in "iu":
         numbers: dict[Hashable, int] = {}
-        names = group_ids if labels is None else labels.tolist()
-        return np.asarray([numbers.setdefault(name, len(numbers)) for name in names]), len(numbers)
+        return np.asarray([numbers.setdefault(label, len(numbers)) for label in labels.tolist()]), len(
+            numbers
+        )
     low, high = int(labels.min()), int(labels.max())
     if high - low < 2 * length + 1024:
         return (labels - low).astype(np.intp, copy=False), high - low + 1

@@ -133,6 +133,8 @@ def _numbers(value: Any) -> NumPyArray | str:
     """`value` as an array of numbers, or what is wrong with it. None is read as NaN."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
+    if _holds_text(value):
+        return "must be a regular array of numbers"
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError):
@@ -148,6 +150,20 @@ def _numbers(value: Any) -> NumPyArray | str:
         except OverflowError:
             return "must hold numbers that fit a float"
     return array if array.dtype.kind in "biuf" else f"must be an array of numbers, not {array.dtype}"
+
+
+def _holds_text(value: Any) -> bool:
+    """Whether a text stands in a list: NumPy would give every element the room of the longest."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (list, tuple)):
+            kinds = set(map(type, item))
+            if any(issubclass(kind, (str, bytes)) for kind in kinds):
+                return True
+            if any(issubclass(kind, (list, tuple)) for kind in kinds):
+                pending.extend(part for part in item if isinstance(part, (list, tuple)))
+    return False
 
 
 def _check_masks(arrays: Mapping[str, NumPyArray], found: Violations) -> NumPyArray:
@@ -192,10 +208,8 @@ def _check_tokens(
             values = arrays[name][rows]
             found.add_where(actions[rows] > np.isfinite(values), "must be finite where active", name, start)
             if padding == "nan":
-                # Of two booleans, equal means: neither padding nor NaN. Tool output may be either.
-                found.add_where(
-                    (mask[rows] | np.isnan(values)) == 0, "must be NaN in the padding", name, start
-                )
+                # Tool output is inside the mask, so it may be either.
+                found.add_where(~(mask[rows] | np.isnan(values)), "must be NaN in the padding", name, start)
 
 
 def _check_sequences(batch: Mapping[str, Any], arrays: Mapping[str, NumPyArray], found: Violations) -> None:

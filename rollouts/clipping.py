@@ -81,7 +81,7 @@ def gspo_surrogate_term(  # noqa: PLR0913, PLR0917 - the signature of the course
 
     Source: GSPO (arXiv 2507.18071), equation 5; the default bounds are those of its section 5.
     advantage: one finite number. The rest as `sequence_importance_ratio` and `clipped_terms`.
-    Returns a float (a 0-d array of another library).
+    Returns a float (a 0-d array of another library). Raises as those two.
     """
     low, high = clip_bounds(eps_low, eps_high)
     if not hasattr(advantage, "shape"):

@@ -26,7 +26,11 @@ def temperature_distribution(logits: Array, temperature: float, *, check_values:
     """
     temperature = real("temperature", temperature, low=0.0, open_low=True)
     backend, logits = _checked_logits(logits, check_values)
-    return backend.xp.exp(row_log_softmax(backend.xp, scaled(backend.xp, logits, temperature)))
+    xp = backend.xp
+    # Measured from the largest, and no further than can be divided: no finite input overflows.
+    below = logits * 0.5 - xp.max(logits, axis=-1, keepdims=True) * 0.5
+    limit = -float(xp.finfo(logits.dtype).max) * min(temperature, 1.0) / 4.0
+    return xp.exp(row_log_softmax(xp, xp.where(below < limit, limit, below) / temperature * 2.0))
 
 
 def top_k_distribution(logits: Array, k: int, *, check_values: bool = True) -> Array:
@@ -87,13 +91,6 @@ def retained_mass_correction(base_logprob: float, retained_mass: float) -> tuple
     if base_logprob + gain > 1e-9:
         raise ValueError("retained_mass is smaller than the probability of the token that was kept")
     return base_logprob + gain, gain
-
-
-def scaled(xp: Any, logits: Array, temperature: float) -> Array:
-    """Logits over temperature, measured from the largest so that no finite input overflows to NaN."""
-    shifted = logits - xp.max(logits, axis=-1, keepdims=True)
-    limit = -float(xp.finfo(logits.dtype).max) * min(temperature, 1.0)
-    return xp.maximum(shifted, limit) / temperature
 
 
 def top_k_kept(xp: Any, logits: Array, k: int) -> Array:

@@ -29,6 +29,8 @@ __all__ = [
     "reject_reason",
 ]
 
+_EXACT_N: Final = 10_000  # beyond, the integers get long
+
 RejectReason = Literal["all_correct", "all_wrong", "equal_partial", "too_few_valid"]
 
 
@@ -74,6 +76,9 @@ def pass_at_k(n: int, c: int, k: int) -> float:
     c, k = integer("c", c, low=0, high=n), integer("k", k, low=1, high=n)
     if n - c < k:
         return 1.0
+    if n <= _EXACT_N:
+        subsets = math.comb(n, k)
+        return (subsets - math.comb(n - c, k)) / subsets
     # C(n-c, k) / C(n, k) is a product over k factors, and the same one with c and k exchanged.
     few, many = min(c, k), max(c, k)
     return -math.expm1(math.fsum(math.log1p(-many / (n - i)) for i in range(few)))

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from rollouts._arrays import Array, Backend, require_same_shape, require_shape, row_chunks
+from rollouts._arrays import Array, Backend, require_same_shape, require_shape
+from rollouts._pieces import by_pieces
 from rollouts.log_probs import as_rows, row_log_softmax
 
 __all__ = [
@@ -37,19 +38,18 @@ def exact_kl_from_logits(p_logits: Array, q_logits: Array, *, check_values: bool
     if (*lead, p_rows.shape[-1]) != (*q_lead, q_rows.shape[-1]):
         raise ValueError(f"p_logits and q_logits must have the same shape, not {lead} and {q_lead} rows")
 
-    def divergence(p_piece: Array, q_piece: Array) -> Array:
+    def check(rows: slice, steps: slice, p_piece: Array, q_piece: Array) -> None:
+        backend.require_later(xp.isfinite(p_piece), "p_logits must be finite")
+        backend.require_later(xp.isfinite(q_piece), "q_logits must be finite")
+
+    def divergence(rows: slice, steps: slice, p_piece: Array, q_piece: Array) -> Array:
         log_p = row_log_softmax(xp, backend.floats("p_logits", p_piece))
         log_q = row_log_softmax(xp, backend.floats("q_logits", q_piece))
-        return xp.maximum(xp.sum(xp.exp(log_p) * (log_p - log_q), axis=-1), 0.0)
+        total = xp.sum(xp.exp(log_p) * (log_p - log_q), axis=-1)
+        return xp.where(total < 0, 0.0, total)
 
-    pieces, finite = [], xp.ones((), dtype=xp.bool, device=backend.device)
-    for rows, columns in row_chunks(p_rows.shape, whole=backend.tracing):
-        p_piece, q_piece = p_rows[rows, columns, :], q_rows[rows, columns, :]
-        if backend.checking:
-            finite = finite & xp.all(xp.isfinite(p_piece)) & xp.all(xp.isfinite(q_piece))
-        pieces.append(xp.reshape(backend.recomputed(divergence, p_piece, q_piece), (-1,)))
-    backend.require((finite, "p_logits and q_logits must be finite"))
-    result = xp.reshape(xp.concat(pieces), lead)
+    result = xp.reshape(by_pieces(backend, divergence, check, p_rows, q_rows), lead)
+    backend.settle()
     return backend.scalar(result) if result.ndim == 0 else result
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from rollouts._arrays import Array, Backend, require_shape, row_chunks
+from rollouts._arrays import Array, Backend, require_shape
+from rollouts._pieces import by_pieces
 
 __all__ = [
     "SequenceMetrics",
@@ -74,21 +75,19 @@ def causal_response_logprobs(
         (inside, f"input_ids must lie within the vocabulary [0, {vocabulary})"),
     )
 
-    def log_prob(piece: Array, target: Array, chosen: Array) -> Array:
-        rows = xp.where(chosen[..., None], backend.floats("model_logits", piece), 0.0)
-        selected = xp.take_along_axis(rows, target[..., None], axis=-1)[..., 0]
-        return xp.where(chosen, selected - row_log_sum_exp(xp, rows), 0.0)
+    def check(rows: slice, steps: slice, piece: Array) -> None:
+        message = "model_logits must be finite where they predict a response token"
+        backend.require_later(_finite_rows(xp, piece, active[rows, steps]), message)
 
-    blocks: dict[int, list[Array]] = {}
-    finite = xp.ones((), dtype=xp.bool, device=backend.device)
-    for rows, columns in row_chunks((batch, length - 1, vocabulary), whole=backend.tracing):
-        piece, chosen = logits[rows, columns, :], active[rows, columns]
-        block = backend.recomputed(log_prob, piece, targets[rows, columns], chosen)
-        if backend.checking:
-            finite = finite & xp.all(xp.isfinite(block)) & _finite_rows(backend, piece, chosen)
-        blocks.setdefault(rows.start, []).append(block)
-    backend.require((finite, "model_logits must be finite where they predict a response token"))
-    return xp.concat([xp.concat(row, axis=1) for row in blocks.values()], axis=0), active
+    def log_prob(rows: slice, steps: slice, piece: Array) -> Array:
+        target, chosen = targets[rows, steps], active[rows, steps]
+        values = xp.where(chosen[..., None], backend.floats("model_logits", piece), 0.0)
+        selected = xp.take_along_axis(values, target[..., None], axis=-1)[..., 0]
+        return xp.where(chosen, selected - row_log_sum_exp(xp, values), 0.0)
+
+    result = by_pieces(backend, log_prob, check, logits, length=length - 1)
+    backend.settle()
+    return result, active
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,35 +144,35 @@ def mean_token_entropy(logits: Array, mask: Array, *, check_values: bool = True)
     """
     backend = Backend(logits, mask, check_values=check_values)
     xp = backend.xp
-    rows, lead = as_rows(backend, "logits", logits)
+    by_row, lead = as_rows(backend, "logits", logits)
     if len(lead) not in (1, 2):
-        raise ValueError(f"logits must be [T, V] or [B, T, V], not {[*lead, rows.shape[-1]]}")
-    active, is_mask = backend.mask("mask", mask, tuple(lead))
-    active = xp.reshape(active, rows.shape[:2])
+        raise ValueError(f"logits must be [T, V] or [B, T, V], not {[*lead, by_row.shape[-1]]}")
+    active, is_mask = backend.mask("mask", mask, lead)
+    active = xp.reshape(active, by_row.shape[:2])
     count = xp.count_nonzero(active)
     backend.require((is_mask, "mask must hold 0 and 1 only"), (count > 0, "mask must have an active token"))
 
-    def entropy(piece: Array, chosen: Array) -> Array:
+    def check(rows: slice, steps: slice, piece: Array) -> None:
+        backend.require_later(
+            _finite_rows(xp, piece, active[rows, steps]), "logits must be finite where active"
+        )
+
+    def entropy(rows: slice, steps: slice, piece: Array) -> Array:
+        chosen = active[rows, steps]
         log_p = row_log_softmax(xp, xp.where(chosen[..., None], backend.floats("logits", piece), 0.0))
-        return xp.sum(xp.where(chosen, -xp.sum(xp.exp(log_p) * log_p, axis=-1), 0.0))
+        return xp.where(chosen, -xp.sum(xp.exp(log_p) * log_p, axis=-1), 0.0)
 
-    total: Any = 0.0
-    finite = xp.ones((), dtype=xp.bool, device=backend.device)
-    for row, column in row_chunks(rows.shape, whole=backend.tracing):
-        piece, chosen = rows[row, column, :], active[row, column]
-        if backend.checking:
-            finite = finite & _finite_rows(backend, piece, chosen)
-        total = total + backend.recomputed(entropy, piece, chosen)
-    backend.require((finite, "logits must be finite where active"))
-    return backend.scalar(total / xp.astype(count, total.dtype))
+    entropies = by_pieces(backend, entropy, check, by_row)
+    backend.settle()
+    return backend.scalar(xp.sum(entropies) / xp.astype(count, entropies.dtype))
 
 
-def as_rows(backend: Backend, name: str, logits: Array) -> tuple[Array, list[int]]:
+def as_rows(backend: Backend, name: str, logits: Array) -> tuple[Array, tuple[int, ...]]:
     """Logits `[..., V]` as `[B, T, V]` in their own dtype, and their leading shape."""
     array = backend.narrow_floats(name, logits)
     if array.ndim == 0 or 0 in array.shape:
         raise ValueError(f"{name} must be a non-empty [..., V] array, not shape {list(array.shape)}")
-    lead = list(array.shape[:-1])
+    lead = tuple(array.shape[:-1])
     if array.ndim == 3:
         return array, lead
     steps = lead[-1] if lead else 1
@@ -195,9 +194,9 @@ def row_log_softmax(xp: Any, rows: Array, axis: int = -1) -> Array:
 def _below(xp: Any, rows: Array, top: Array) -> Array:
     """`rows - top`, which stops at the largest float: halves cannot overflow."""
     limit = -float(xp.finfo(rows.dtype).max) / 2.0
-    return xp.maximum(rows * 0.5 - top * 0.5, limit) * 2.0
+    halves = rows * 0.5 - top * 0.5
+    return xp.where(halves < limit, limit, halves) * 2.0
 
 
-def _finite_rows(backend: Backend, piece: Array, chosen: Array) -> Array:
-    xp = backend.xp
-    return xp.all(xp.isfinite(piece) | ~chosen[..., None])
+def _finite_rows(xp: Any, piece: Array, chosen: Array) -> Array:
+    return xp.all(xp.isfinite(piece), axis=-1) | ~chosen

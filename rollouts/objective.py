@@ -196,7 +196,7 @@ class Objective:
 
         log_ratio = new - old
         if self.importance_sampling_level == "sequence":
-            log_ratio = (xp.sum(log_ratio, axis=1) / xp.maximum(counts, 1.0))[:, None]
+            log_ratio = (xp.sum(log_ratio, axis=1) / _at_least_one(xp, counts))[:, None]
         low, high = clip_bounds(self.eps_low, self.eps_high)
         losses = -clipped(xp, backend.exp(log_ratio), weights, low, high)
         if reference is not None:
@@ -237,12 +237,16 @@ class Objective:
 
     def _aggregate(self, xp: Any, losses: Array, counts: Array, token_count: float | None) -> Array:
         if self.aggregation == "response_mean":
-            return xp.mean(xp.sum(losses, axis=1) / xp.maximum(counts, 1.0))
+            return xp.mean(xp.sum(losses, axis=1) / _at_least_one(xp, counts))
         if self.fixed_length is not None:
             return xp.sum(losses) / (losses.shape[0] * self.fixed_length)
         if token_count is not None:
             return xp.sum(losses) / real("token_count", token_count, low=0.0, open_low=True)
         return xp.sum(losses) / xp.sum(counts)
+
+
+def _at_least_one(xp: Any, counts: Array) -> Array:
+    return xp.where(counts < 1, 1.0, counts)
 
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -82,7 +82,7 @@ def _check_fields(fields: Mapping[str, Any], kinds: tuple[type, ...]) -> Violati
     _check_tokens(fields, kinds, found)
     if "reward_components" in fields:
         _check_components(fields["reward_components"], kinds, found)
-    if "stop_reason" in fields and fields["stop_reason"] not in _stop_reasons(fields["stop_reason"]):
+    if "stop_reason" in fields and not _is_stop_reason(fields["stop_reason"]):
         found.add(f"must be one of {', '.join(sorted(RECORD_STOP_REASONS))}", "stop_reason")
     return found
 
@@ -132,8 +132,8 @@ def _check_components(components: object, kinds: tuple[type, ...], found: Violat
             found.add("must be a finite number", "reward_components", key)
 
 
-def _stop_reasons(value: object) -> frozenset[str]:
-    return RECORD_STOP_REASONS if isinstance(value, str) else frozenset()
+def _is_stop_reason(value: object) -> bool:
+    return isinstance(value, str) and value in RECORD_STOP_REASONS
 
 
 def _is_text(value: object) -> bool:

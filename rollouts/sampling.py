@@ -10,14 +10,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rollouts._arrays import Array, Backend, require_shape
 from rollouts._parameters import integer, real
-from rollouts.distributions import min_p_kept, scaled, top_k_kept, top_p_kept
+from rollouts._pieces import by_pieces
+from rollouts.distributions import min_p_kept, top_k_kept, top_p_kept
 from rollouts.log_probs import row_log_sum_exp
 
 __all__ = ["PROCESSOR_ORDER", "SamplingConfig", "behavior_logprobs"]
@@ -89,6 +89,9 @@ class SamplingConfig:
         object.__setattr__(self, "processor_order", tuple(self.processor_order))
         if sorted(self.processor_order) != sorted(PROCESSOR_ORDER):
             raise ValueError(f"processor_order must be an order of {', '.join(PROCESSOR_ORDER)}")
+        before_masks = self.processor_order[: self.processor_order.index("masks")]
+        if not {"top_k", "top_p", "min_p"}.isdisjoint(before_masks):
+            raise ValueError("processor_order must have masks before any cut, or no token might be left")
 
     def to_dict(self) -> dict[str, Any]:
         """Every field by name, as plain JSON values; keys of `logit_bias` become text."""
@@ -135,16 +138,16 @@ def behavior_logprobs(
     ids = xp.astype(xp.where(inside, ids, 0), xp.asarray(0).dtype)
     processors = _Processors(backend, config, *_masks(backend, config, vocabulary))
     history = _History(backend, config, ids, prompt_token_ids, vocabulary)
-    width = max(1, max(2**18, steps * vocabulary // 256) // vocabulary)
-    pieces, finite = [], xp.ones((), dtype=xp.bool, device=backend.device)
-    for start in range(0, steps, width):
-        piece = rows[start : start + width, :]
-        if backend.checking:
-            finite = finite & xp.all(xp.isfinite(piece))
-        target, seen = ids[start : start + width], history.advance(start, piece.shape[0])
-        pieces.append(backend.recomputed(partial(processors.log_probs, seen), piece, target))
-    backend.require((finite, "logits must be finite"))
-    return xp.concat(pieces)
+
+    def check(_: slice, steps: slice, piece: Array) -> None:
+        backend.require_later(xp.isfinite(piece), "logits must be finite")
+
+    def log_prob(_: slice, steps: slice, piece: Array) -> Array:
+        return processors.log_probs(piece[0, ...], ids[steps], history.before(steps))[None, :]
+
+    result = by_pieces(backend, log_prob, check, rows[None, ...])
+    backend.settle()
+    return result[0, :]
 
 
 class _History:
@@ -153,28 +156,30 @@ class _History:
     def __init__(
         self, backend: Backend, config: SamplingConfig, ids: Array, prompt: Sequence[int], vocabulary: int
     ) -> None:
-        self._backend, self._ids, self._vocabulary = backend, ids, vocabulary
+        prompt_ids = _token_ids("prompt_token_ids", prompt)
+        if any(token_id >= vocabulary for token_id in prompt_ids):
+            raise ValueError(f"prompt_token_ids must lie within the vocabulary [0, {vocabulary})")
+        in_prompt = np.zeros(vocabulary, dtype=bool)
+        in_prompt[list(prompt_ids)] = True
+        self._xp, self._ids = backend.xp, ids
         self._needed = (config.repetition_penalty, config.presence_penalty, config.frequency_penalty) != (
             1,
             0,
             0,
         )
-        prompt_ids = _token_ids("prompt_token_ids", prompt)
-        if any(token_id >= vocabulary for token_id in prompt_ids):
-            raise ValueError(f"prompt_token_ids must lie within the vocabulary [0, {vocabulary})")
-        self._in_prompt = _members(backend, prompt_ids, vocabulary)
-        self._counts = backend.xp.zeros((1, vocabulary), dtype=ids.dtype, device=backend.device)
+        self._in_prompt = backend.from_host(in_prompt, backend.xp.bool)
+        self._vocabulary = backend.xp.arange(vocabulary, dtype=ids.dtype, device=backend.device)
 
-    def advance(self, start: int, width: int) -> tuple[Array, Array] | None:
-        """Counts `[width, V]` before each of the next positions, and the prompt's tokens `[V]`."""
+    def before(self, steps: slice) -> tuple[Array, Array] | None:
+        """Counts `[t, V]` before each position of `steps`, and the prompt's tokens `[V]`."""
         if not self._needed:
             return None
-        xp, device = self._backend.xp, self._backend.device
-        target = self._ids[start : start + width]
-        hits = xp.astype(target[:, None] == xp.arange(self._vocabulary, device=device)[None, :], target.dtype)
-        before = self._counts + xp.cumulative_sum(hits, axis=0) - hits
-        self._counts = before[-1:, :] + hits[-1:, :]
-        return before, self._in_prompt
+        xp = self._xp
+        earlier = xp.sort(self._ids[: steps.start])
+        counts = xp.searchsorted(earlier, self._vocabulary, side="right")
+        counts = counts - xp.searchsorted(earlier, self._vocabulary, side="left")
+        hits = xp.astype(self._ids[steps][:, None] == self._vocabulary[None, :], counts.dtype)
+        return counts[None, :] + xp.cumulative_sum(hits, axis=0) - hits, self._in_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +191,7 @@ class _Processors:
     allowed: Array
     bias: Array
 
-    def log_probs(self, seen: tuple[Array, Array] | None, piece: Array, target: Array) -> Array:
+    def log_probs(self, piece: Array, target: Array, seen: tuple[Array, Array] | None) -> Array:
         """Process a piece of logits `[w, V]` and select the sampled tokens `[w]`."""
         xp = self.backend.xp
         values = self.backend.floats("logits", piece)
@@ -202,7 +207,10 @@ class _Processors:
         if step == "penalties":
             return values if seen is None else self._penalised(values, *seen)
         if step == "temperature":
-            return xp.where(values > -xp.inf, scaled(xp, values, config.temperature), -xp.inf)
+            # Not measured from the largest: a penalty that comes later looks at the sign.
+            limit = float(xp.finfo(values.dtype).max) * min(config.temperature, 1.0) / 4.0
+            divided = xp.clip(values, -limit, limit) / config.temperature
+            return xp.where(values > -xp.inf, divided, -xp.inf)
         if step == "top_k":
             kept = top_k_kept(xp, values, config.top_k or values.shape[-1])
         elif step == "top_p":
@@ -216,7 +224,7 @@ class _Processors:
         repeated = (counts > 0) | in_prompt
         divided = xp.where(values > 0, values / config.repetition_penalty, values * config.repetition_penalty)
         times = xp.astype(counts, values.dtype)
-        once = xp.minimum(times, 1.0)
+        once = xp.where(times > 1, 1.0, times)
         return (
             xp.where(repeated, divided, values)
             - config.frequency_penalty * times
@@ -240,12 +248,6 @@ def _masks(backend: Backend, config: SamplingConfig, vocabulary: int) -> tuple[A
     for token_id, value in config.logit_bias.items():
         bias[token_id] = value
     return backend.from_host(allowed, backend.xp.bool), backend.from_host(bias, backend.dtype)
-
-
-def _members(backend: Backend, token_ids: Sequence[int], vocabulary: int) -> Array:
-    members = np.zeros(vocabulary, dtype=bool)
-    members[list(token_ids)] = True
-    return backend.from_host(members, backend.xp.bool)
 
 
 def _token_ids(name: str, token_ids: Sequence[int]) -> tuple[int, ...]:

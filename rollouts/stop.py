@@ -38,6 +38,8 @@ _ENDS: Final = frozenset({"eos", "stop_string", "stop_token", "stop"})
 
 _TRAILING_SUFFIXES: Final = tuple(TRAILING_TOKENS)
 _TAIL_CHARS: Final = 64
+_WORD_CHARS: Final = 64
+"""Longer words are nobody's, and not worth remembering."""
 
 StopSource = Literal["explicit", "last_token", "trailing_token", "token_count", "none"]
 """Which evidence gave the reason, strongest first."""
@@ -195,8 +197,9 @@ def _narrow_stop(
 
 
 def _canonical(word: str, engine: str | None) -> str:
-    # Long words are not worth remembering, and are nobody's.
-    return _look_up(word, engine) if len(word) <= _TAIL_CHARS else "unknown"
+    if engine is not None and len(engine) > _WORD_CHARS:
+        engine = None
+    return _look_up(word, engine) if len(word) <= _WORD_CHARS else "unknown"
 
 
 @lru_cache(maxsize=1024)
@@ -237,15 +240,12 @@ def _trailing_token_reason(text: str) -> str | None:
 
 
 def _resolved(canonical: str, raw: str | None, source: StopSource, rules: StopRules | None) -> ResolvedStop:
-    if raw is None or len(raw) <= _TAIL_CHARS:
-        return _resolved_cached(canonical, raw, source, rules)
-    return _apply_rules(canonical, raw, source, rules)
+    if rules is None and (raw is None or len(raw) <= _WORD_CHARS):
+        return _resolved_by_default(canonical, raw, source)
+    return _apply_rules(canonical, raw, source, rules or _DEFAULT_RULES)
 
 
-def _apply_rules(
-    canonical: str, raw: str | None, source: StopSource, rules: StopRules | None
-) -> ResolvedStop:
-    rules = rules or _DEFAULT_RULES
+def _apply_rules(canonical: str, raw: str | None, source: StopSource, rules: StopRules) -> ResolvedStop:
     # A raw word counts only where it is nobody's canonical reason: raw "stop" may mean `eos`.
     words = {canonical} if raw is None or raw in CANONICAL_REASONS else {canonical, raw}
     terminated, truncated = CANONICAL_REASONS[canonical]
@@ -255,7 +255,8 @@ def _apply_rules(
         source=source,
         terminated=_flag(rules.terminal_reasons, words, terminated),
         truncated=_flag(rules.truncating_reasons, words, truncated),
-        unscorable=not words.isdisjoint(rules.unscorable_reasons),
+        # The end of the text is the response's own doing: it must not buy its way out of a verdict.
+        unscorable=source != "trailing_token" and not words.isdisjoint(rules.unscorable_reasons),
     )
 
 
@@ -267,4 +268,6 @@ def _flag(reasons: Collection[str] | None, words: set[str], default: bool | None
     return None if "unknown" in words else False
 
 
-_resolved_cached = lru_cache(maxsize=4096)(_apply_rules)
+@lru_cache(maxsize=4096)
+def _resolved_by_default(canonical: str, raw: str | None, source: StopSource) -> ResolvedStop:
+    return _apply_rules(canonical, raw, source, _DEFAULT_RULES)

@@ -42,8 +42,10 @@ class Violations:
         if not found:
             return
         room = max(_LISTED - len(self.listed), 0)
-        for place in np.argwhere(bad)[:room].tolist():
-            self.add(message, name, place[0] + row, *place[1:])
+        # Only the first bad rows are searched: of a large array that is all bad, every place would be a list.
+        rows = np.flatnonzero(bad.reshape(len(bad), -1).any(axis=1))[:room]
+        for place in np.argwhere(bad[rows])[:room].tolist():
+            self.add(message, name, int(rows[place[0]]) + row, *place[1:])
         self.count += found - min(found, room)
 
     def raise_first(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from sandbox.types import CaseResult, Guarantee, Limits, RunStatus, SandboxRepor
 _PACKAGE_ROOT = str(Path(__file__).resolve().parent.parent)
 _START_S = 60.0
 _LEVELS = ("none", "base", "strong", "full")
-_SCIENTIFIC = ("numpy",)
+_SCIENTIFIC = ("numpy", "numpy.random")
 """Already imported in the `sci` zygote."""
 _CONTROL = RunSpec(children=(Child("probe", b"{}"),), limits=Limits(cpu_time_s=10, wall_time_s=30))
 """A program that always ends well on a sound host."""
@@ -104,7 +104,7 @@ class Sandbox:
             return result
         return replace(result, reran=True)
 
-    async def run(self, submission: Submission) -> AsyncIterator[CaseResult]:
+    async def run(self, submission: Submission) -> AsyncGenerator[CaseResult, None]:
         """Run the cases; results come in order. Closing the iterator kills what runs.
 
         As many cases run at once as there are slots. `total_time_s` is summed in the order of the cases, so
@@ -199,7 +199,7 @@ class Sandbox:
             "uids": config.uids,
             "interpreter": self._interpreter.to_json(),
             "packages": self._packages,
-            "modules": {"sci": [name for name in _SCIENTIFIC if name in self._versions]},
+            "modules": {"sci": [name for name in _SCIENTIFIC if name.partition(".")[0] in self._versions]},
             "stack_bytes": config.maximum_limits.memory_bytes,
             "disk_bytes": config.disk_bytes,
             "assume": config.assume,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -24,12 +24,16 @@ class Contract(Protocol):
 
     name: str
     version: str
-    Options: type[BaseOptions]
     reasons: tuple[str, ...]
     flags: tuple[str, ...]
     reward_range: tuple[float, float]
     ground_truth_schema: Mapping[str, Any]
     contract: str
+
+    @property
+    def Options(self) -> type[BaseOptions]:  # noqa: N802 - it is a class
+        """The model of this verifier's options."""
+        ...
 
     def environment(self) -> Mapping[str, str]:
         """Versions and limits, outside the request, that can change a verdict."""
@@ -56,3 +60,12 @@ class PooledVerifier(Contract, Protocol):
 
 
 Verifier = InlineVerifier | PooledVerifier
+
+
+@runtime_checkable
+class ProgramVerifier(Protocol):
+    """A verifier whose responses are programs."""
+
+    def program(self, task: Task) -> str | None:
+        """The Python program of a response, as far as its text tells; None where there is none."""
+        ...

@@ -20,7 +20,11 @@ FailureKind = Literal[
 DetailLevel = Literal["none", "summary", "full"]
 
 
-@dataclass(frozen=True, slots=True)
+# One of each is made per verdict, where a frozen dataclass would cost more than many a comparison; nobody
+# changes them all the same.
+
+
+@dataclass(slots=True)
 class Task:
     """One response to judge.
 
@@ -34,7 +38,7 @@ class Task:
     options: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Verdict:
     """A judgement about the response. `score` is the `correctness` component, in the verifier's range."""
 

@@ -32,6 +32,9 @@ def serve(
     from app.auth import refusal_to_bind
     from app.logs import configure_logging
 
+    # Until the server runs, and again when it has drained and gives the signal back.
+    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGINT, _end)
     settings = load_settings()
     refusal = refusal_to_bind(host, settings)
     if refusal is not None:
@@ -54,9 +57,6 @@ def serve(
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=settings.drain_s,
     )
-    # Uvicorn gives a signal back when it has drained, to whoever handled it before.
-    signal.signal(signal.SIGTERM, _end)
-    signal.signal(signal.SIGINT, _end)
     if workers > 1:
         Multiprocess(config, sockets=[listener]).run()
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -93,7 +94,7 @@ class _Run:
                 ready.update((scored.index, scored) for scored in some)
                 while written in ready:
                     scored = ready.pop(written)
-                    self._results.add(jobs[written][0], scored.reply, scored.encoded)
+                    self._results.add(jobs[written][0], json.loads(scored.encoded), scored.encoded)
                     written += 1
                     self._judged += 1
                 self._results.flush()

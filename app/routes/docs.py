@@ -6,11 +6,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from app.errors import Problem
+from app.routes.plain import PlainRoute
 
-router: Final = APIRouter(include_in_schema=False)
+router: Final = APIRouter(route_class=PlainRoute, include_in_schema=False)
 
 _ASSETS: Final = {
     "swagger-ui-bundle.js": "text/javascript",
@@ -31,13 +32,13 @@ _HEADERS: Final = {
 
 
 @router.get("/docs")
-async def docs() -> Response:
+async def docs(request: Request) -> Response:
     """The page."""
     return Response(_read("index.html"), media_type="text/html", headers=_HEADERS)
 
 
 @router.get("/docs/assets/{name}")
-async def asset(name: str) -> Response:
+async def asset(request: Request, name: str) -> Response:
     """One of the files that the page needs."""
     if name not in _ASSETS:
         raise Problem("not_found")

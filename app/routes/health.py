@@ -13,13 +13,14 @@ from app.metrics import CONTENT_TYPE
 from app.openapi import documented
 from app.parsing import MAX_INTEGER_DIGITS
 from app.reply_contracts import HealthReply, LimitsReply, ReadyReply
+from app.routes.plain import PlainRoute
 from app.service import Service
 
-router: Final = APIRouter()
+router: Final = APIRouter(route_class=PlainRoute)
 
 
 @router.get("/healthz", **documented(HealthReply))
-async def healthz() -> Response:
+async def healthz(request: Request) -> Response:
     """The process answers."""
     return json_reply({"status": "ok"})
 

@@ -10,10 +10,11 @@ from fastapi import APIRouter, Request, Response
 from app.json_reply import json_reply
 from app.openapi import documented
 from app.reply_contracts import SandboxReply
+from app.routes.plain import PlainRoute
 from app.service import Service
 from sandbox.types import Limits, SandboxReport
 
-router: Final = APIRouter()
+router: Final = APIRouter(route_class=PlainRoute)
 
 _MIB: Final = 1 << 20
 

@@ -10,7 +10,6 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection
 
-
 _ALEMBIC: Final = threading.Lock()
 """Alembic keeps the migration under way in module globals: one thread at a time."""
 

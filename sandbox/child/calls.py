@@ -75,7 +75,7 @@ class _Caller:
     def result(self, call: str, alone: bool) -> str:
         """Make one call; the fields of its message as JSON text."""
         try:
-            args, kwargs = values.decode(call)
+            args, kwargs = values.decode(call.encode())
             args, kwargs = self._nodes.arguments(args, kwargs)
             value = self._find()(*args, **kwargs)
         except BaseException as error:

@@ -44,23 +44,28 @@ def fresh_module(name: str, file_name: str, source: str) -> ModuleType:
     """A new, registered module as `python file_name` would make it; its lines are known to tracebacks."""
     module = ModuleType(name)
     module.__file__ = f"{os.getcwd()}/{file_name}"  # noqa: PTH109 - pathlib is not loaded in a zygote
-    module.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={})
+    module.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={}, __cached__=None)
     sys.modules[name] = module
     linecache.cache[file_name] = (len(source), None, source.splitlines(keepends=True), file_name)
     return module
 
 
-def settle(file_name: str) -> None:
-    """Everything else a script may look at."""
+def settle(file_name: str, *, imports_from_work: bool = True) -> None:
+    """Everything else a script may look at.
+
+    imports_from_work: whether modules in the work folder are found, as beside a script. Never where test code
+    decides: the candidate writes to that folder too.
+    """
     sys.argv = [file_name]
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    if imports_from_work:
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109
     forget_harness()
     gc.enable()
 
 
 def allow_own_frames() -> None:
     """Let the program recurse as deep as it could without the frames below it; called just before `exec`."""
-    depth = 1  # the call of `exec` itself
+    depth = int(sys.version_info < (3, 12))  # `exec` itself, while calls into C counted
     frame = sys._getframe(1)  # noqa: SLF001 - the only way to see the stack
     while frame is not None:
         depth += 1

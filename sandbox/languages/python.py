@@ -26,6 +26,7 @@ HEAVY_PACKAGES = ("numpy", "scipy", "pandas", "sympy")
 """Texts that name one of these run in the `sci` zygote, which has imported it already."""
 
 _ASSERT_STATES = frozenset(get_args(AssertState))
+_FAULTY_TESTS = ("invalid_tests", "asserts_nothing")
 _UNUSABLE = {"no_code": RunStatus.NO_CODE, "compile_error": RunStatus.COMPILE_ERROR}
 
 
@@ -48,20 +49,21 @@ def from_run(index: int, case: Case, run: RunResult) -> CaseResult:
     """What one run says about its case; every byte of a channel may be the candidate's own."""
     child = run.children[0]
     messages = list(_messages(run.children[-1].channel))
-    status, message = _status(run, run.children[-1], messages)
+    asserts = _assert_outcome(_messages(child.channel)) if isinstance(case, AssertCase) else None
+    if asserts is not None and asserts.state in _FAULTY_TESTS:
+        status, message = run.status, ""  # found before the program was looked at
+    else:
+        status, message = _status(run, run.children[-1], messages)
     calls: tuple[CallResult, ...] = ()
-    asserts = None
     if isinstance(case, CallCase) and status not in _UNUSABLE.values():
         calls = _call_results(messages[1:], len(case.calls))
-    elif isinstance(case, AssertCase) and status is RunStatus.EXITED:
-        asserts = _assert_outcome(_messages(child.channel))
     return CaseResult(
         index=index,
         status=status,
         exit_code=child.exit_code,
         signal=child.signal,
-        stdout=child.stdout,
-        stderr=child.stderr,
+        stdout=b"".join(each.stdout for each in run.children),
+        stderr=b"".join(each.stderr for each in run.children),
         cpu_time_s=run.cpu_time_s,
         wall_time_s=run.wall_time_s,
         peak_memory_bytes=run.peak_memory_bytes,
@@ -88,14 +90,16 @@ def _program_job(program: Program, setup: str, entry_point: str | None, **more: 
 
 
 def _messages(channel: bytes) -> Iterator[dict[str, Any]]:
-    """The messages of a channel, up to the first that is not one."""
-    start = 0
+    """The messages of a channel, up to the first that is not one or with which they are too much together."""
+    start = weight = 0
     while start + 4 <= len(channel):
         end = start + 4 + int.from_bytes(channel[start : start + 4], "big")
-        if end > len(channel):
+        body = channel[start + 4 : end]
+        weight += values.weight(body)
+        if end > len(channel) or weight > values.MAX_WEIGHT:
             return
         try:
-            message = json.loads(channel[start + 4 : end])
+            message = json.loads(body)
         except (ValueError, RecursionError):
             return
         if not isinstance(message, dict):

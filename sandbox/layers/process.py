@@ -62,32 +62,30 @@ def prefer_for_oom() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
+def bound_all_runs(file_bytes: int) -> None:
+    """Resource limits that are the same for every run; set on a zygote, inherited by its children."""
+    lower(resource.RLIMIT_AS, _FAR)
+    lower(resource.RLIMIT_FSIZE, file_bytes)
+    lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_MEMLOCK, 64 << 10)
+    lower(resource.RLIMIT_MSGQUEUE, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """Resource limits of one run, as the kernel takes them; bytes and seconds."""
 
     cpu_time_s: float
     memory_bytes: int
-    file_bytes: int
     tasks: int
     """Bound on all tasks of the user."""
 
     def apply(self) -> None:
         """Set them on this process and its children."""
-        cpu = math.ceil(self.cpu_time_s) + 2  # a backstop behind the supervisor's own clock
-        wanted = {
-            resource.RLIMIT_CPU: cpu,
-            resource.RLIMIT_AS: _FAR,
-            resource.RLIMIT_FSIZE: self.file_bytes,
-            resource.RLIMIT_NOFILE: OPEN_FILES,
-            resource.RLIMIT_CORE: 0,
-            resource.RLIMIT_MEMLOCK: 64 << 10,
-            resource.RLIMIT_MSGQUEUE: 0,
-            resource.RLIMIT_STACK: self.memory_bytes,
-            resource.RLIMIT_NPROC: self.tasks,
-        }
-        for kind, value in wanted.items():
-            lower(kind, value)
+        lower(resource.RLIMIT_CPU, math.ceil(self.cpu_time_s) + 2)  # behind the supervisor's own clock
+        lower(resource.RLIMIT_STACK, self.memory_bytes)
+        lower(resource.RLIMIT_NPROC, self.tasks)
 
 
 def lower(kind: int, value: int) -> None:

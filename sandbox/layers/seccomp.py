@@ -54,9 +54,9 @@ _TYPE_MASK = 0xF
 _PAIR_TYPES = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET: a datagram pair could still send to any socket by path
 _IOCTLS = (0x5401, 0x802C542A, 0x5413, 0x540F, 0x541B, 0x5421, 0x5450, 0x5451)
 """TCGETS, TCGETS2, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX."""
-_PRCTLS = (1, 2, 3, 15, 16, 21, 23, 29, 30, 38, 39, 41, 42, 0x53564D41)
-"""PDEATHSIG (set, get), GET_DUMPABLE, NAME (set, get), GET_SECCOMP, CAPBSET_READ, TIMERSLACK (set, get),
-NO_NEW_PRIVS (set, get), THP_DISABLE (set, get), SET_VMA."""
+_PRCTLS = (1, 2, 3, 4, 15, 16, 21, 23, 29, 30, 38, 39, 41, 42, 0x53564D41)
+"""PDEATHSIG (set, get), DUMPABLE (get, set), NAME (set, get), GET_SECCOMP, CAPBSET_READ, TIMERSLACK (set,
+get), NO_NEW_PRIVS (set, get), THP_DISABLE (set, get), SET_VMA."""
 
 
 def policy(machine: str, own_uid: bool) -> bpf.Block:

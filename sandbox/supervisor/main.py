@@ -21,6 +21,7 @@ from sandbox.supervisor.seats import Seat
 from sandbox.supervisor.selftest import SELF_TEST, judge
 from sandbox.supervisor.setup import Setup, prepare
 from sandbox.supervisor.slots import Slots
+from sandbox.supervisor.tasks import TaskCount
 from sandbox.supervisor.uids import UidRangeExhausted
 from sandbox.types import Limits
 
@@ -79,13 +80,15 @@ class Supervisor:
             self._setup = setup = prepare(config)
             slots = Slots(f"{config['run_dir']}/slots", config["slots"])
         except (OSError, Unplaceable, UidRangeExhausted) as error:
-            self._send({"op": "failed", "reason": str(error)})
+            self._send(
+                {"op": "failed", "level": "none", "reason": f"the sandbox could not be set up: {error}"}
+            )
             return
         self._masters = Masters(
             self._reactor, setup.placed, setup.plan, config["modules"], self._reactor.stop
         )
         self._seats = [
-            Seat(self._reactor, self._masters, place, uid)
+            Seat(self._reactor, self._masters, place, uid, TaskCount(uid, config["slots"]))
             for place, uid in zip(setup.workplaces, setup.uids, strict=True)
         ]
         self._dispatcher = Dispatcher(self._reactor, self._seats, slots, self._report)

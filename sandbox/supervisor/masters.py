@@ -20,6 +20,9 @@ _BOOT = (
 )
 
 
+_END_S = 5.0
+
+
 class Masters:
     """All masters come from the first, which must be the first child of this process (`enter_pids`).
 
@@ -58,8 +61,11 @@ class Masters:
         for control in self._controls.values():
             self._reactor.forget(control.fileno())
             control.close()
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
+        try:
+            self._process.wait(_END_S)  # it goes last, after its zygotes and their runs
+        except subprocess.TimeoutExpired:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
 
     def _start(self, placed: Placed, plan: Mapping[str, Any]) -> subprocess.Popen[bytes]:
         ours, theirs = channel.pair()

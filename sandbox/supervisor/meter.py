@@ -32,12 +32,12 @@ class Meter:
         for pid in procfs.children(zygote, zygote):
             self._waited_before[pid] = procfs.waited_s(pid, pid)
 
-    def sample(self) -> Sample:
-        """Look at every process of the run once."""
+    def sample(self, most_tasks: int) -> Sample:
+        """Look at every process of the run once, but not at many more than `most_tasks`."""
         sample = Sample(cpu_time_s=self._collected() - self._collected_before)
         longest_wait = own_cpu = 0.0
         pending = procfs.children(self._zygote, self._zygote)
-        while pending:
+        while pending and sample.tasks <= most_tasks:
             pid = pending.pop()
             stat = procfs.stat(pid)
             if stat is None:

@@ -26,7 +26,6 @@ _LOOK_S = 0.02
 _SHORTEST_LOOK_S = 0.001
 _FASTEST_GROWTH = 4 << 30  # bytes per second that a program can make resident
 _KILL_PATIENCE_S = 5.0
-_SPARE_TASKS = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ class Run:
         self._waited = 0.0
 
     def start(self, zygote: Zygote, other_tasks: int) -> None:
-        """Run on `zygote`. other_tasks: tasks that its user has besides, for the bound on tasks."""
+        """Run on `zygote`. other_tasks: how many its user may have besides those of the run."""
         self._zygote = zygote
         zygote.want(len(self.order.jobs), lambda: self._go(zygote, other_tasks))
 
@@ -118,12 +117,7 @@ class Run:
     def _go(self, zygote: Zygote, other_tasks: int) -> None:
         limits = self.order.limits
         zygote.begin(self._done)
-        if self._place.own_uid:
-            others = zygote.tasks - len(zygote.children) + other_tasks
-        else:  # only a backstop: that user runs the service too
-            others = zygote.user_tasks + _SPARE_TASKS
-        tasks = limits.processes + others
-        bounds = Bounds(limits.cpu_time_s, limits.memory_bytes, self._place.disk_bytes, tasks)
+        bounds = Bounds(limits.cpu_time_s, limits.memory_bytes, limits.processes + other_tasks)
         peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
         self._started = time.monotonic()
         for index, (link, job) in enumerate(zip(zygote.children, self.order.jobs, strict=True)):
@@ -170,7 +164,8 @@ class Run:
 
     def _look(self, meter: Meter) -> None:
         """Measure, end the run if it is over a limit, or look again when it could be."""
-        sample, limits = meter.sample(), self.order.limits
+        limits = self.order.limits
+        sample = meter.sample(limits.processes)
         elapsed = time.monotonic() - self._started
         memory = self._memory(sample)
         self._peak = max(self._peak, memory)

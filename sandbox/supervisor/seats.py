@@ -8,6 +8,7 @@ from sandbox.supervisor.masters import Masters
 from sandbox.supervisor.reactor import Callback, Reactor
 from sandbox.supervisor.removal import Removal
 from sandbox.supervisor.run import Order, Outcome, Run
+from sandbox.supervisor.tasks import TaskCount
 from sandbox.supervisor.workplace import Workplace
 from sandbox.supervisor.zygotes import Zygote
 
@@ -17,12 +18,15 @@ Report = Callable[[Order, Outcome], None]
 class Seat:
     """Runs orders one after another."""
 
-    def __init__(self, reactor: Reactor, masters: Masters, place: Workplace, uid: int | None) -> None:
+    def __init__(
+        self, reactor: Reactor, masters: Masters, place: Workplace, uid: int | None, tasks: TaskCount
+    ) -> None:
         self.run: Run | None = None
         self._reactor = reactor
         self._masters = masters
         self._place = place
         self._uid = uid
+        self._tasks = tasks
         self._zygotes: dict[str, Zygote] = {}
         self._removal = Removal(reactor)
 
@@ -57,8 +61,7 @@ class Seat:
         if self.run is None:
             return
         zygote = self._zygote(order.kind)
-        others = sum(z.tasks for kind, z in self._zygotes.items() if kind != order.kind)
-        self.run.start(zygote, others)
+        self.run.start(zygote, self._tasks.others(len(self._zygotes)))
 
     def _zygote(self, kind: str) -> Zygote:
         old = self._zygotes.get(kind)

@@ -42,7 +42,7 @@ _SYSTEM = [
 """Readable for programs besides the interpreter: what other programs need to start. Nothing of /proc, /home
 or /etc."""
 
-_ENTRIES = 50_000
+_ENTRIES = 20_000
 _GROUP_BITS = 0o755
 
 
@@ -88,11 +88,12 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         "landlock": _landlock(assume, why),
         "seccomp": _seccomp(assume, why),
         "mounts": base is not None,
-        "own_pids": own_pids and base is not None,
+        "own_pids": own_pids,
         "box": f"{own}/box",
         "readable": [*placed.readable, *_SYSTEM],
         "packages": placed.packages,
         "package_root": config["package_root"],
+        "disk_bytes": config["disk_bytes"],
     }
     if not own_pids:
         why["pids"] = "no process table of its own: not allowed here"

@@ -37,6 +37,8 @@ def claim(span: tuple[int, int], wanted: int) -> tuple[list[int], list[_Claim]]:
         uids.append(uid)
         claims.append(sock)
     if len(uids) < wanted:
+        for sock in claims:
+            sock.close()
         raise UidRangeExhausted(f"no {wanted} free user ids in {first}..{first + count - 1}")
     return uids, claims
 

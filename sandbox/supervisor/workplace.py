@@ -29,10 +29,9 @@ class Workplace:
         self._in_memory = in_memory
         self._parts = ("work", "tmp", "shm") if in_memory else ("work",)
         self._next_look = 0.0
-        self._used_when_empty = 0
         for part in self._parts:
             folder.make(f"{path}/{part}", uid)
-        self._used_when_empty = self.memory_bytes()
+        self._free_when_empty = os.statvfs(path).f_bfree
 
     def give(self, *fds: int) -> None:
         """Make the program's user the owner of pipes, so that it can open them again as /dev/stdin and the
@@ -46,7 +45,7 @@ class Workplace:
         if not self._in_memory:
             return 0
         state = os.statvfs(self.path)
-        return (state.f_blocks - state.f_bfree) * state.f_frsize - self._used_when_empty
+        return (self._free_when_empty - state.f_bfree) * state.f_frsize
 
     def look(self) -> str | None:
         """What is wrong with the disk use, if anything. Cheap enough to ask every 20 ms."""
@@ -67,26 +66,39 @@ class Workplace:
         remove_slowly: empties the folders in a folder from a process of its own and calls back; used when
             there is much to remove.
         """
-        if all(folder.is_quick(f"{self.path}/{part}") for part in self._parts):
-            self._reset()
+        if self._is_renewed_at_once():
+            then()
+        elif all(folder.is_quick(f"{self.path}/{part}") for part in self._parts):
+            self._clean()
             then()
         else:
 
             def emptied() -> None:
-                self._reset()
+                self._clean()
                 then()
 
             remove_slowly(self.path, emptied)
 
-    def _reset(self) -> None:
-        self._next_look = 0.0
+    def _is_renewed_at_once(self) -> bool:
+        """The common case: the run has left nothing at all."""
+        for part in self._parts[1:]:
+            os.chmod(f"{self.path}/{part}", 0o700)
+            if os.listdir(f"{self.path}/{part}"):
+                return False
+        try:
+            self._renew_work()
+        except OSError:
+            return False
+        return True
+
+    def _clean(self) -> None:
         for part in self._parts:
-            path = f"{self.path}/{part}"
-            if not os.path.isdir(path):
-                folder.make(path, self._uid)
-                continue
-            os.chmod(path, 0o700)
-            folder.empty(path)
-            if part == "work":  # whatever was set on the folder itself goes with it
-                os.rmdir(path)
-                folder.make(path, self._uid)
+            os.chmod(f"{self.path}/{part}", 0o700)
+            folder.empty(f"{self.path}/{part}")
+        self._next_look = 0.0
+        self._renew_work()
+
+    def _renew_work(self) -> None:
+        """A new folder: whatever was set on the old one goes with it. Fails if that is not empty."""
+        os.rmdir(f"{self.path}/work")
+        folder.make(f"{self.path}/work", self._uid)

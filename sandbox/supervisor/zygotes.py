@@ -42,7 +42,6 @@ class Zygote:
         self.pid = 0
         self.scoped = False
         self.base_rss_bytes = 0
-        self.user_tasks = 0
         self.children: list[ChildLink] = []
         self._reactor = reactor
         self._sock = sock
@@ -58,11 +57,6 @@ class Zygote:
     def worn(self) -> bool:
         """Whether it should be replaced before the next run."""
         return self._dead or self._runs >= _MOST_RUNS
-
-    @property
-    def tasks(self) -> int:
-        """Tasks of its user that exist because of it, waiting children included."""
-        return 1 + len(self.children)
 
     def want(self, count: int, on_ready: Callback) -> None:
         """Call `on_ready` once `count` children wait for their jobs."""
@@ -147,7 +141,6 @@ class Zygote:
         message, pid = received
         if message["op"] == "ready":
             self.pid, self.scoped = pid, message["scoped"]
-            self.user_tasks = procfs.tasks_of_user(os.getuid())
             self._fork_missing()
             self._tell_if_ready()
         else:

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from sandbox.layers import landlock, libc, process
 from sandbox.layers.seccomp import Filter
+from sandbox.zygote import warm
 from sandbox.zygote.finish import finish
 
 PREFIX = struct.Struct("<II")
@@ -31,13 +32,17 @@ _CLOSE_RANGE = 436
 class Fences:
     """What a zygote has ready for its children.
 
-    work: path of the work folder. version: of Landlock, 0 for none. writable: descriptors of other places
-    that a program may write to.
+    work: path of the work folder. own_uid: programs have a user of their own. version: of Landlock, 0 for
+    none.
+    writable: descriptors of other places that a program may write to. rules: of every child alike, where
+    the work folder needs none of its own. filter: still to be put on.
     """
 
     work: str
+    own_uid: bool
     version: int
     writable: tuple[int, ...]
+    rules: landlock.Ruleset | None
     filter: Filter | None
 
 
@@ -52,14 +57,15 @@ class Child:
     def run(self) -> NoReturn:
         """Fence this process in, take the job, run it, end."""
         self._enclose()
+        warm.rehearse()
         try:
             self.link.send(b"{}")
         except OSError:
             os._exit(0)  # the supervisor no longer wants this child
         orders, job, peer = self._take_job()
         random.seed(0)
-        if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed(0)
+        if "numpy.random" in sys.modules:
+            sys.modules["numpy.random"].seed(0)
         gc.enable()
         package = "sandbox.zygote" if orders["harness"] == "probe" else "sandbox.child"
         main = importlib.import_module(f"{package}.{orders['harness']}").main
@@ -75,11 +81,13 @@ class Child:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         process.die_with_parent(self.zygote)
-        process.show()
+        if not self.fences.own_uid:
+            process.show()
         os.setsid()
         os.chdir(self.fences.work)
-        if self.fences.version:
-            version = self.fences.version
+        if self.fences.rules:
+            self.fences.rules.apply()
+        elif version := self.fences.version:
             rules = landlock.Ruleset(version, landlock.writing(version))
             rules.grant_paths([self.fences.work], landlock.all_rights(version))
             for fd in self.fences.writable:

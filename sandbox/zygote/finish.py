@@ -27,7 +27,8 @@ def finish(error: BaseException | None) -> NoReturn:
     """End this process; `error` is what the program ended with, if not by running to its end."""
     status = _exit_status(error)
     del error
-    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - as the interpreter does
+    if threading.active_count() > 1 or threading._threading_atexits:  # type: ignore[attr-defined]  # noqa: SLF001
+        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - as the interpreter does
     atexit._run_exitfuncs()  # noqa: SLF001
     if not _flush():
         status = _FLUSH_FAILED

@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -41,6 +42,8 @@ class Master:
                 return self._zygote(message, fds[0])
             else:
                 self._specialize(message, fds[0])
+        if not self._plan["own_pids"]:  # else the end of the first master ends everything
+            self._outlive_zygotes()
         os._exit(0)
 
     def _zygote(self, message: dict[str, Any], control: int) -> SlotZygote:
@@ -61,16 +64,32 @@ class Master:
         self._zygotes.discard(lost)
         if uid is not None:
             _kill_all_of(uid)
-            return
+        else:
+            _kill_until_gone(lambda: _own_children() - self._zygotes)
+
+    def _outlive_zygotes(self) -> None:
+        """Zygotes end their runs and then themselves; what is left after that is ended here."""
         give_up = time.monotonic() + _SWEEP_S
-        while time.monotonic() < give_up:
-            strangers = set(procfs.children(os.getpid(), os.getpid())) - self._zygotes
-            if not strangers:
-                return
-            for pid in strangers:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            time.sleep(0.001)
+        while _own_children() & self._zygotes and time.monotonic() < give_up:
+            time.sleep(0.005)
+        _kill_until_gone(_own_children)
+
+
+def _own_children() -> set[int]:
+    return set(procfs.children(os.getpid(), os.getpid()))
+
+
+def _kill_until_gone(targets: Callable[[], set[int]]) -> None:
+    """Kill children until there are none; each that is killed may leave us its own."""
+    give_up = time.monotonic() + _SWEEP_S
+    while (pids := targets()) and time.monotonic() < give_up:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)  # the stopped cannot fork while the others are dealt with
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.001)
 
 
 def _kill_all_of(uid: int) -> None:

@@ -1,4 +1,9 @@
-"""A slot's zygote: forks the children of one run, sees to it that nothing of them outlives the run."""
+"""A slot's zygote: forks the children of one run, sees to it that nothing of them outlives the run.
+
+It ends when the supervisor does, told by the end of its socket, and only after the run. It must not die
+with its
+parent: whatever the run had forked would live on.
+"""
 
 from __future__ import annotations
 
@@ -69,9 +74,9 @@ class SlotZygote:
         home = plan["box"] if plan["mounts"] else self._folder
         os.environ["HOME"] = os.environ["TMPDIR"] = f"{home}/work"
         process.adopt_orphans()
+        os.setsid()  # a share of the processor of its own, where the kernel groups by session
         if self._uid is not None:
             process.become(self._uid)
-        process.die_with_parent(master)
         process.hide()
         process.lock_privileges()
         writable = tuple(os.open(path, os.O_PATH | os.O_CLOEXEC) for path in (*private, *_DEVICES))
@@ -84,13 +89,27 @@ class SlotZygote:
             rules.apply()
             rules.close()
         self._scoped = version >= landlock.SCOPES_ABI and _cannot_signal(master)
-        machine = supported_machine()
-        usable = machine is not None and plan["seccomp"]
+        process.bound_all_runs(plan["disk_bytes"])
+        return self._fences(f"{home}/work", version, writable)
+
+    def _fences(self, work: str, version: int, writable: tuple[int, ...]) -> Fences:
+        """What each child still has to take; what can be is taken here, once for all of them.
+
+        A user of their own keeps programs out of the slot's folder around the work folder, so they need no
+        rule of their own there: their domain only has to keep their signals from this zygote.
+        """
+        own_uid, machine = self._uid is not None, supported_machine()
+        wanted = Filter(policy(machine, own_uid)) if machine is not None and self._plan["seccomp"] else None
+        if wanted is not None and self._scoped:
+            wanted.apply()
+            wanted = None  # without a scope children make a group of their own first
         return Fences(
-            work=f"{home}/work",
+            work=work,
+            own_uid=own_uid,
             version=version,
             writable=writable,
-            filter=Filter(policy(str(machine), self._uid is not None)) if usable else None,
+            rules=landlock.Ruleset(version, 0) if own_uid and self._scoped else None,
+            filter=wanted,
         )
 
     def _obey(self, fences: Fences) -> Child | None:
@@ -111,7 +130,9 @@ class SlotZygote:
             pids.append(pid)
         for fd in fds:
             os.close(fd)
-        self._run = _Run(pids)
+        if self._run is None:
+            self._run = _Run([])
+        self._run.children += pids  # one may have been waiting already
         return None
 
     def _reap(self) -> None:

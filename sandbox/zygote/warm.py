@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 import pkgutil
 import site
 import sys
 from collections.abc import Sequence
 
 import sandbox.child
+from sandbox.child import program
 
 _ALWAYS = [
     "array",
@@ -38,6 +40,9 @@ _ALWAYS = [
 ]
 
 
+_REHEARSAL = {"fenced": True, "setup": "", "entry_point": None, "prefer_entry_point": False}
+
+
 def prepare(package_root: str) -> None:
     """Import what every zygote has, then put our own package out of the program's sight."""
     for name in _ALWAYS:
@@ -55,6 +60,12 @@ def add(modules: Sequence[str]) -> None:
     """Import more, for a zygote of its own kind."""
     for name in modules:
         importlib.import_module(name)
+
+
+def rehearse() -> None:
+    """Go through what every job needs while nobody waits: the first touch of a shared page copies it."""
+    job = json.dumps({**_REHEARSAL, "texts": ["print(sum(map(int, input().split())))\n"]})
+    program.choose(json.loads(job))
 
 
 def settle() -> None:

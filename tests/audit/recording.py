@@ -47,7 +47,7 @@ def make_record(**fields: Any) -> VerdictRecord:
         ground_truth="3/7",
         prompt="What part is blue?",
         request={"stop": {"reason": "stop"}},
-        reply={"verdict": {"correct": True, "reason": "within_tolerance", "detail": {}}},
+        reply=b'{"verdict":{"correct":true,"reason":"within_tolerance","detail":{}}}',
     )
     return dataclasses.replace(record, **fields)
 

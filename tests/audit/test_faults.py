@@ -173,4 +173,15 @@ async def test_closing_gives_up_at_its_deadline(tmp_path: Path, caplog: pytest.L
     log.start()
     assert await keep(log, make_record(), make_record())
     await log.close(0.3)
-    assert "2 payloads and their counts were not written" in caplog.text
+    assert "counts and 2 payloads were not written" in caplog.text
+
+
+async def test_counts_that_are_lost_are_named_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Ending while the database is in trouble is never silent, even when no payload was selected."""
+    path = tmp_path / "log.db"
+    path.write_bytes(b"garbage" * 1000)
+    log = VerdictLog(LogConfig(url_of(path)))
+    log.start()
+    log.count(ACCEPT)
+    await log.close(0.3)
+    assert "counts and 0 payloads were not written" in caplog.text

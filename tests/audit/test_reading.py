@@ -140,6 +140,12 @@ def test_bad_cursor(kept: Reader, cursor: str) -> None:
         kept.search(VerdictFilter(), cursor, 10)
 
 
+@pytest.fixture(scope="module")
+def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that all examples of a property may fill."""
+    return tmp_path_factory.mktemp("examples") / "log.db"
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     response=ANY_TEXT | st.text(min_size=1500),
@@ -149,7 +155,7 @@ def test_bad_cursor(kept: Reader, cursor: str) -> None:
     tag=ANY_TEXT,
 )
 def test_a_verdict_comes_back_as_judged(
-    response: str, ground_truth: Any, prompt: Any, options: Any, tag: str
+    one_file: Path, response: str, ground_truth: Any, prompt: Any, options: Any, tag: str
 ) -> None:
     """Texts and values are given back code point by code point, small or large, shared or not."""
     meta = {"run": tag, "tags": {"note": tag}}
@@ -157,13 +163,12 @@ def test_a_verdict_comes_back_as_judged(
         response=response, ground_truth=ground_truth, prompt=prompt, request={"options": options}, meta=meta
     )
 
-    async def there_and_back(path: Path) -> bytes | None:
-        async with opened(path, durability="commit") as log:
+    async def there_and_back() -> bytes | None:
+        async with opened(one_file, durability="commit") as log:
             await keep(log, record)
             return log.get(record.id)
 
-    with TemporaryDirectory() as folder:
-        found = asyncio.run(there_and_back(Path(folder) / "log.db"))
+    found = asyncio.run(there_and_back())
     assert found is not None
     stored = json.loads(found.decode("utf-8", "surrogatepass"))
     assert stored["response"] == response
@@ -171,7 +176,7 @@ def test_a_verdict_comes_back_as_judged(
     assert stored["prompt"] == prompt
     assert stored["request"] == {"options": options}
     assert stored["meta"] == meta
-    assert stored["reply"] == record.reply
+    assert stored["reply"] == json.loads(record.reply)
 
 
 async def test_numbers_come_back_as_written(tmp_path: Path) -> None:

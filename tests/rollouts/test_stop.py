@@ -18,6 +18,7 @@ from rollouts import (
     resolve_stop,
     stop_metadata,
 )
+from rollouts.stop_reasons import TRAILING_TOKENS
 
 READINGS = [
     # engine, raw, matched, eos_token_ids -> canonical
@@ -175,6 +176,14 @@ def test_length_does_not_recover_the_cause():
 def test_trailing_special_tokens_tell(tail, canonical):
     """Text decoded with its special tokens ends in the one that ended it."""
     assert resolve_stop(text="x" * 1000 + tail).stop_reason == canonical
+
+
+@pytest.mark.parametrize("reason", CANONICAL_REASONS)
+def test_a_text_cannot_end_itself_unscorable(reason):
+    """What stands at the end of a response is its own doing and never takes it out of judgement."""
+    rules = StopRules(unscorable_reasons={reason})
+    for token in TRAILING_TOKENS:
+        assert resolve_stop(text="42" + token, rules=rules).unscorable is False
 
 
 @pytest.mark.parametrize(("matched", "canonical"), [("END", "stop_string"), (7, "stop"), (2, "eos")])

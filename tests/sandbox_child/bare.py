@@ -8,12 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from sandbox.languages import python
 from sandbox.run import Child, ChildResult, RunResult, RunSpec
-from sandbox.types import CaseResult, RunStatus, Submission
+from sandbox.types import Case, CaseResult, Limits, Program, RunStatus
 
 ROOT = Path(__file__).parents[2]
 BOOT = """
@@ -29,7 +28,7 @@ main(job, {channel}, {peer})
 
 
 def run_one(spec: RunSpec) -> RunResult:
-    """Run the children of `spec` to their end; at most ten seconds."""
+    """Run the children of `spec` to their end; at most a minute."""
     sockets = socket.socketpair() if len(spec.children) > 1 else (None, None)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -66,18 +65,13 @@ def _start(child: Child, peer: socket.socket | None, folder: str) -> tuple[subpr
 
 
 def _finish(process: subprocess.Popen[bytes], channel: int, child: Child) -> ChildResult:
-    stdout, stderr = process.communicate(child.stdin, timeout=10)
+    stdout, stderr = process.communicate(child.stdin, timeout=60)
     with os.fdopen(channel, "rb") as file:
         data = file.read()
     code = process.returncode
     return ChildResult(code if code >= 0 else None, -code if code < 0 else None, stdout, stderr, data)
 
 
-class BareSandbox:
-    """Stands in for `sandbox.engine.Sandbox`; enforces nothing."""
-
-    async def run(self, submission: Submission) -> AsyncGenerator[CaseResult, None]:
-        """One result a case, in order."""
-        for index, case in enumerate(submission.cases):
-            spec = python.to_run(submission.program, case, submission.limits)
-            yield python.from_run(index, case, run_one(spec))
+def run_case(program: Program, case: Case) -> CaseResult:
+    """One case, as the engine would run it."""
+    return python.from_run(0, case, run_one(python.to_run(program, case, Limits())))

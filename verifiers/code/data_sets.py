@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from verifiers.code.fields import (
     as_text,
     check_count,
+    choice_field,
     function_case,
     read_code,
     read_entry_point,
@@ -21,6 +22,8 @@ from verifiers.code.tests import (
     StdinCase,
     StdinTests,
     Tests,
+    TextCompare,
+    ValueCompare,
 )
 from verifiers.literals import read_json
 
@@ -37,9 +40,12 @@ def read_data_set(fields: Fields) -> Tests:
     inputs, outputs = _pairs(fields)
     name = fields.get("fn_name")
     if name is None or name == "":
-        return StdinTests(tuple(map(_stdin_case, range(len(inputs)), inputs, outputs)))
-    cases = tuple(map(_function_case, range(len(inputs)), inputs, _unwrapped(outputs)))
-    return FunctionTests(read_entry_point(name, "fn_name"), cases)
+        text_compare: TextCompare = choice_field(fields, "compare", get_args(TextCompare))
+        cases = tuple(map(_stdin_case, range(len(inputs)), inputs, outputs))
+        return StdinTests(cases, compare=text_compare)
+    compare: ValueCompare = choice_field(fields, "compare", get_args(ValueCompare))
+    calls = tuple(map(_function_case, range(len(inputs)), inputs, _unwrapped(outputs)))
+    return FunctionTests(read_entry_point(name, "fn_name"), calls, compare=compare)
 
 
 def _says_something(value: Any) -> bool:

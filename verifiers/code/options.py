@@ -50,17 +50,33 @@ class CodeOptions(BaseOptions):
     """Whether an assert verdict reached in a process shared with the candidate may earn a reward."""
 
 
-def to_limits(asked: LimitOptions, default: Limits, maximum: Limits) -> Limits:
-    """The limits of a submission: what was asked, else the default; never above the service's maximum."""
-    wall = min(asked.wall_time_s, maximum.wall_limit_s) if asked.wall_time_s else default.wall_time_s
+def bounded_options(maximum: Limits) -> type[CodeOptions]:
+    """The options of a service: limits above its maximum are refused, and its schema says so."""
+
+    class BoundedLimits(LimitOptions):
+        time_s: Annotated[float, Field(gt=0, le=maximum.cpu_time_s)] | None = None
+        wall_time_s: Annotated[float, Field(gt=0, le=maximum.wall_limit_s)] | None = None
+        memory_mb: Annotated[int, Field(ge=16, le=maximum.memory_bytes >> 20)] | None = None
+        output_mb: Annotated[float, Field(gt=0, le=maximum.output_bytes / (1 << 20))] | None = None
+        processes: Annotated[int, Field(ge=1, le=maximum.processes)] | None = None
+        total_time_s: Annotated[float, Field(gt=0, le=maximum.total_time_s)] | None = None
+
+    class BoundedOptions(CodeOptions):
+        limits: BoundedLimits = BoundedLimits()
+
+    return BoundedOptions
+
+
+def to_limits(asked: LimitOptions, default: Limits) -> Limits:
+    """The limits of a submission: what was asked, else the service's default."""
     return Limits(
-        cpu_time_s=min(asked.time_s or default.cpu_time_s, maximum.cpu_time_s),
-        wall_time_s=wall,
-        memory_bytes=min(_bytes(asked.memory_mb) or default.memory_bytes, maximum.memory_bytes),
-        output_bytes=min(_bytes(asked.output_mb) or default.output_bytes, maximum.output_bytes),
+        cpu_time_s=asked.time_s or default.cpu_time_s,
+        wall_time_s=asked.wall_time_s or default.wall_time_s,
+        memory_bytes=_bytes(asked.memory_mb) or default.memory_bytes,
+        output_bytes=_bytes(asked.output_mb) or default.output_bytes,
         stderr_bytes=default.stderr_bytes,
-        processes=min(asked.processes or default.processes, maximum.processes),
-        total_time_s=min(asked.total_time_s or default.total_time_s, maximum.total_time_s),
+        processes=asked.processes or default.processes,
+        total_time_s=asked.total_time_s or default.total_time_s,
     )
 
 

@@ -37,6 +37,8 @@ _STATUSES: dict[RunStatus, CaseStatus] = {
     RunStatus.STARVED: "starved",
     RunStatus.NOT_RUN: "not_run",
 }
+LIMITS: Final = ("timeout", "memory_exceeded", "output_exceeded")
+"""Ends that the sandbox brought about because a bound was passed."""
 _OF_THE_PROGRAM = ("no_code", "compile_error")
 """The same for every case, so that one run tells."""
 _NO_FAILURE = ("passed", "not_run", "starved")

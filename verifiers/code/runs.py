@@ -22,6 +22,7 @@ from sandbox.types import (
 )
 from verifiers.code import compare
 from verifiers.code.outcome import (
+    LIMITS,
     PER_CASE,
     SHARED,
     JudgedCase,
@@ -85,7 +86,7 @@ class Runner:
 
     async def function(self, tests: FunctionTests, cases: Sequence[FunctionCase]) -> Judgement:
         """All calls in one process, then each that did not pass there in a process of its own."""
-        passed: dict[int, JudgedCase] = {}
+        settled: dict[int, JudgedCase] = {}
         shares = self.share and len(cases) > 1
         if shares:
             order = permutation(len(cases), self.program)
@@ -94,28 +95,33 @@ class Runner:
             verdicts = [_judge_call(shared, i, cases[index], tests) for i, index in enumerate(order)]
             if settles_all(verdicts[0]):
                 return Judgement(fill(verdicts[:1], len(cases)), SHARED)
-            passed = {
+            settled = {
                 index: replace(verdict, shared=True)
                 for index, verdict in zip(order, verdicts, strict=True)
                 if verdict.status == "passed"
             }
-        return await self._alone(tests, cases, passed, shares)
+            if not shared.calls and verdicts[0].status in LIMITS:
+                settled[order[0]] = verdicts[0]  # up to its end the process was that call's own
+        return await self._alone(tests, cases, settled, shares)
 
     async def _alone(
-        self, tests: FunctionTests, cases: Sequence[FunctionCase], passed: dict[int, JudgedCase], shared: bool
+        self,
+        tests: FunctionTests,
+        cases: Sequence[FunctionCase],
+        settled: dict[int, JudgedCase],
+        shared: bool,
     ) -> Judgement:
         judged: list[JudgedCase] = []
-        left = [index for index in range(len(cases)) if index not in passed]
+        left = [index for index in range(len(cases)) if index not in settled]
         calls = [CallCase(tests.entry_point, (cases[index].call,), tests.setup) for index in left]
-        used = next((case.result.wall_time_s for case in passed.values() if case.result), 0.0)
+        used = next((case.result.wall_time_s for case in settled.values() if case.result), 0.0)
         limits = replace(self.limits, total_time_s=max(self.limits.total_time_s - used, 0.001))
         async with aclosing(self._results(calls, limits)) as results:
             for index in range(len(cases)):
-                if index in passed:
-                    judged.append(passed[index])
-                    continue
-                result = await anext(results)
-                judged.append(_judge_call(result, 0, cases[index], tests))
+                if index in settled:
+                    judged.append(settled[index])
+                else:
+                    judged.append(_judge_call(await anext(results), 0, cases[index], tests))
                 if self._is_over(judged[-1]):
                     break
         return Judgement(fill(judged, len(cases)), SHARED if shared else PER_CASE)

@@ -11,10 +11,11 @@ from typing import Any, Protocol, get_args
 
 from sandbox.errors import SandboxUnavailable
 from sandbox.types import CaseResult, SandboxReport, Submission
+from verifiers.base import BaseOptions
 from verifiers.code.detail import describe
 from verifiers.code.extract import canonical_language, extract_program
 from verifiers.code.ground_truth import read_tests
-from verifiers.code.options import CodeOptions, to_limits
+from verifiers.code.options import CodeOptions, bounded_options, to_limits
 from verifiers.code.outcome import JudgedCase, Judgement, Reason
 from verifiers.code.runs import Runner
 from verifiers.code.tests import AssertTests, FunctionTests, StdinTests, Tests, TestsError
@@ -40,7 +41,6 @@ class CodeVerifier:
 
     name = "code"
     version = "1.0.0"
-    Options = CodeOptions
     reasons: tuple[str, ...] = get_args(Reason)
     flags: tuple[str, ...] = ()
     reward_range = (0.0, 1.0)
@@ -48,6 +48,7 @@ class CodeVerifier:
 
     def __init__(self, sandbox: SandboxProtocol) -> None:
         self._sandbox = sandbox
+        self.Options: type[BaseOptions] = bounded_options(sandbox.report().maximum_limits)
         self.contract = _FILES.joinpath("contract.md").read_text("utf-8")
         self.ground_truth_schema: Mapping[str, Any] = json.loads(
             _FILES.joinpath("ground_truth.schema.json").read_text("utf-8")
@@ -59,6 +60,13 @@ class CodeVerifier:
         versions = {f"language {name}": version for name, version in report.languages.items()}
         packages = {f"package {name}": version for name, version in report.packages.items()}
         return {**versions, **packages, "limits": repr((report.default_limits, report.maximum_limits))}
+
+    def program(self, task: Task) -> str | None:
+        """The Python program of a response, as far as its text tells; None where there is none."""
+        options: CodeOptions = task.options
+        language = canonical_language(options.language)
+        found = extract_program(task.response, language, mode=options.extract)
+        return found.texts[0] if found is not None and language == "python" else None
 
     async def judge_async(self, task: Task) -> Outcome:
         """Judge one response; whatever it causes is a verdict, what it cannot cause is `Unscorable`."""
@@ -86,7 +94,7 @@ class CodeVerifier:
             total = 1 if isinstance(tests, AssertTests) else len(tests.cases)
             return Judgement((JudgedCase("no_code", message="the response holds no code"),) * total)
         report = self._sandbox.report()
-        limits = to_limits(options.limits, report.default_limits, report.maximum_limits)
+        limits = to_limits(options.limits, report.default_limits)
         share = options.isolation == "default"
         runner = Runner(self._sandbox, program, limits, options.stop_early, share)
         return await run_tests(runner, tests)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from verifiers.numeric.parse import Rational, read_answer
+from verifiers.numeric.answer import read_answer
+from verifiers.numeric.parse import Rational
 
 _EXACT_BITS = 2_100
 """Numbers are shown exactly up to this size (about 630 digits), as leading digits and an exponent beyond."""
@@ -38,13 +39,14 @@ class Target:
 @lru_cache(maxsize=256)
 def make_rule(rtol: str, atol: str, *, relative: bool = False) -> Rule:
     """The rule for two tolerances as written; `ValueError` unless both are finite and not negative."""
-    return Rule(_tolerance("rtol", rtol), _tolerance("atol", atol), relative)
+    return Rule(read_tolerance(rtol), read_tolerance(atol), relative)
 
 
-def _tolerance(name: str, written: str) -> Rational:
+def read_tolerance(written: str) -> Rational:
+    """A tolerance as written; `ValueError` unless it is finite and not negative."""
     value = read_answer(written)
     if isinstance(value, str) or value[0] < 0:
-        raise ValueError(f"{name} must be a finite number of at least 0, not {written[:80]!r}")
+        raise ValueError(f"a tolerance must be a finite number of at least 0, not {written[:80]!r}")
     return value
 
 
@@ -71,10 +73,10 @@ def within(error: Rational, tolerance: Rational) -> bool:
 def number_text(value: Rational) -> str:
     """`n` or `n/d` in lowest terms; beyond about 630 digits `d.ddd…e+N`, cut, never rounded."""
     numerator, denominator = value
-    if numerator == 0:
-        return "0"
     if denominator == 1 and numerator.bit_length() <= _EXACT_BITS:
         return str(numerator)
+    if numerator == 0:
+        return "0"
     if max(numerator.bit_length(), denominator.bit_length()) <= 2 * _EXACT_BITS:
         divisor = math.gcd(numerator, denominator)
         numerator, denominator = numerator // divisor, denominator // divisor

@@ -17,11 +17,14 @@ from verifiers.numeric.grammar import (
     CODE,
     CURRENCY,
     FONT,
+    IDEOGRAPH,
+    LETTER,
     NUMBER,
     OTHER_DIGIT,
     PLAIN_DECIMAL,
     TO_ASCII,
 )
+from verifiers.numeric.words import SHORT_UNITS, continues
 
 
 class LastNumber(NamedTuple):
@@ -35,23 +38,36 @@ class LastNumber(NamedTuple):
 
 # --- boxes -----------------------------------------------------------------------------------------------
 
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BRACE = re.compile(r"(?:[^{}\\]++|\\.?+)*+([{}]|\Z)", re.DOTALL)
+"""The next brace that is not escaped, or the end: it matches everywhere, so nothing is read twice."""
 _OPENING = re.compile(r"[ \t\r\n]*+\{")
+_MOST_WORK = 65_536
+"""Characters that are stepped through for closing braces; a bound on the work, not on the response."""
+_WORD_WORK = 8
+"""What looking at one word `box` counts as."""
+
+
+UNDECIDED = (-1, -1)
+"""So many braces stand behind the last complete box, if there is one, that it was not found."""
 
 
 def find_box(text: str, begin: int = 0) -> tuple[int, int] | None:
-    """Span of the content of the last complete `\boxed{…}` or `\fbox{…}` at or after `begin`."""
-    # An unclosed brace bounds every box before it, so each part of the text is searched once.
-    limit = len(text)
-    while (at := text.rfind("box", begin, limit)) >= 0:
+    """Span of the content of the last complete `\boxed{…}` or `\fbox{…}` after `begin`, or `UNDECIDED`."""
+    # An unclosed brace bounds every box before it, so each part of the text is searched once. Nothing after
+    # the last closing brace can be complete, which leaves out most hopeless openings in one step.
+    at = limit = text.rfind("}", begin) + 1
+    work = _MOST_WORK
+    while (at := text.rfind("box", begin, at)) >= 0:
+        work -= _WORD_WORK
         content = _box_content(text, begin, at)
         if content >= 0:
-            end = _closing_brace(text, content, limit)
+            end = _closing_brace(text, content, limit, content + work)
             if end >= 0:
                 return content, end
-            limit = at
-        else:
-            limit = at + 2
+            work -= limit - content
+            at = limit = text.rfind("}", begin, at) + 1
+        if work <= 0:
+            return UNDECIDED
     return None
 
 
@@ -69,44 +85,42 @@ def _box_content(text: str, begin: int, at: int) -> int:
     return opening.end() if opening else -1
 
 
-def _closing_brace(text: str, content: int, limit: int) -> int:
-    """Position of the brace that closes the group whose content starts at `content`, or -1."""
+def _closing_brace(text: str, content: int, limit: int, stop: int) -> int:
+    """Where the group that starts at `content` is closed before `limit`, or -1; no stepping beyond `stop`."""
     end = text.find("}", content, limit)
-    if end < 0:
-        return -1
     if text.find("{", content, end) < 0 and text.find("\\", content, end) < 0:
         return end
     depth = 1
-    for brace in _BRACE.finditer(text, content, limit):
-        sign = brace[0]
+    for brace in _BRACE.finditer(text, content, min(limit, stop)):
+        sign = brace[1]
         if sign == "{":
             depth += 1
         elif sign == "}":
             depth -= 1
             if depth == 0:
-                return brace.start()
+                return brace.start(1)
     return -1
 
 
 # --- running text ----------------------------------------------------------------------------------------
 
-_ATTACHED = r"[0-9A-Za-z.,:'/^_*+×·⋅{}()\[\]\\\u200b-]*+"
+_ATTACHED = r"[0-9A-Za-z.,:'/^_*+×÷·⋅{}()\[\]\\\u200b-]*+"
 """What else belongs to something that is no number, so that no part of it is taken for one."""
 _BLANK = rf"(?:[ \t~]|{BS}[,;:! ])"
 _OPERATOR = r"(?:times|cdot|div|ast|pm|mp|over)"
-_FUNCTION = r"(?:sqrt|cbrt|log|ln|lg|exp|sin|cos|tan|cot|arcsin|arccos|arctan|d?binom|overline|bar)"
+_FUNCTION = (
+    r"(?:sqrt|cbrt|log|ln|lg|exp|(?:arc)?(?:sin|cos|tan|cot|sec|csc)h?|det|gcd|lcm|lim|max|min|sup|inf|[bp]?mod"
+    r"|d?binom|overline|bar)"
+)
 _CONSTANT = (
     r"(?:pi|infty|alpha|beta|gamma|delta|theta|lambda|mu|rho|sigma|tau|phi|varphi|omega|Delta|Omega|d?frac)"
 )
-_SCALE = (
-    r"[ ]+(?i:hundred|thousand|million|billion|trillion|lakh|crore"
-    r"|and[ ]+(?:a|one)[ -](?:half|third|quarter))(?![A-Za-z])"
-)
+_AND_A_PART = r"[ ]+(?i:and[ ]+(?:a|one)[ -](?:half|third|quarter))(?![A-Za-z])"
 _LETTER = r"[A-Za-z](?![A-Za-z])"
 
 _JUNK = rf"""(?:
       [.,:'_\u200b]?[0-9]                                       # 1.5.2  3,14  12:30  1_000
-    | [-/+*×·⋅%]++[-+]?(?:\\*+[$€£])?(?:[0-9(]|\\++[A-Za-z])          # 5-6  2+3  05/06/2024  5/\sqrt
+    | [-/+*×÷·⋅%]++[-+]?(?:\\*+[$€£])?(?:[0-9(]|\\++[A-Za-z])          # 5-6  2+3  05/06/2024  5/\sqrt
     | \^(?!\{{?[ ]?\\++circ)                                      # 2^{{10}}, but not 45^\circ
     | [-/+*]?{_LETTER}                                          # 3k  2x  5e
     | !(?=[0-9A-Za-z$\\)\]}}+*/^-])                               # 100!$, but not "It is 42!"
@@ -116,9 +130,9 @@ _JUNK = rf"""(?:
     | \((?=[-+]?[0-9.\\]|{_LETTER})                             # 5(x+1)
     | {_BLANK}*+(?:\\++(?:{_OPERATOR}|{_FUNCTION}|{_CONSTANT})(?![A-Za-z])|[π√∞±])     # 2\pi  3\sqrt 2
       (?:{_BLANK}++[-+]?[0-9])?
-    | [ ]*+[×·⋅*/^+][ ]*+[0-9]                                    # 3 × 4
+    | [ ]*+[×÷·⋅*/^+][ ]*+[0-9]                                   # 3 × 4
     | [ ]++(?:[xX]|:)[ ]++[0-9]                                   # 3 x 4  3 : 4
-    | {_SCALE}
+    | {_AND_A_PART}
 )"""
 
 _TOKEN = re.compile(
@@ -130,7 +144,7 @@ _TOKEN = re.compile(
     | (?P<unreadable>(?:
           (?:\\++(?:{_OPERATOR}|{_FUNCTION})(?![A-Za-z])|[√∛±])
           {_BLANK}*+[\[{{(]*+{_BLANK}*+[-+]?[$€£]?[.]?[0-9]
-        | [)\]}}!%°][-+*/×·][0-9]
+        | [)\]}}!%°][-+*/×÷·][0-9]
         | (?<![A-Za-z])[A-Za-z][+*/×·][0-9]
         | (?<!\\)(?<![A-Za-z])[A-Za-z]++\([-+]?[0-9]
         ){_ATTACHED})
@@ -150,8 +164,19 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-_REACH = 32_768
+_FOLLOWING = re.compile(
+    rf"(?P<glued>[A-Za-z]{{2,3}}(?![A-Za-z]))"
+    rf"|(?:{_BLANK}|[-$*_{{}}])*+(?P<text>{FONT}{_BLANK}*+)?"
+    rf"(?:(?P<word>[{LETTER}]{{2,}}+)|(?(text)[^\s0-9{LETTER}{IDEOGRAPH}}}%.,$€£°]|$^))"
+)
+"""What follows a number in running text: letters that touch it, a word, or a sign in a font command."""
+
+_REACH = 16_384
 """How far before the last digit a number is looked for; longer than any number that is read."""
+_OTHER_REACH = 262_144
+"""How far before the end digits outside ASCII are looked for."""
+_WINDOW = 4_096
+"""How much is searched at a time for the last of them."""
 _TAIL = 64
 """How far after the last digit something may stand that makes the number unreadable."""
 
@@ -180,10 +205,22 @@ def _last_digit(text: str, begin: int) -> int:
         if text[at] > "\x7f":
             break
     last = max([text.rfind(digit, begin) for digit in "0123456789"])
-    if not text.isascii():
-        for other in OTHER_DIGIT.finditer(text, max(begin, last + 1)):
-            last = other.start()
-    return last
+    if text.isascii():
+        return last
+    return _last_other_digit(text, max(begin, last + 1, len(text) - _OTHER_REACH), last)
+
+
+def _last_other_digit(text: str, begin: int, default: int) -> int:
+    """Position of the last digit or vulgar fraction outside ASCII at or after `begin`, else `default`."""
+    end = len(text)
+    while end > begin:
+        start = max(begin, end - _WINDOW)
+        for other in OTHER_DIGIT.finditer(text, start, end):
+            default = other.start()
+        if default >= start:
+            return default
+        end = start
+    return default
 
 
 def _token_boundary(text: str, begin: int, end: int) -> int:
@@ -211,12 +248,24 @@ def _last_token(text: str, start: int, end: int) -> LastNumber | None:
             last = token
     if last is None:
         return None
-    if last["plain"]:
-        return LastNumber(start + last.start(), start + last.end(), False, last["plain"])
-    if last["unreadable"] or last["junk"] or last["argument"] is not None or last["inner_sign"]:
+    if last.lastgroup == "plain":
+        first, after = last.span()
+        return LastNumber(start + first, start + after, False, last[0])
+    broken = last["unreadable"] or last["junk"] or last["argument"] is not None or last["inner_sign"]
+    if broken or _is_continued(part, last.end()):
         return LastNumber(start + last.start(), start + last.end(), False, None)
     sign = last["sign"]
     first = last.start() if sign else last.start("core")
     return LastNumber(
         start + first, start + last.end("core"), sign is not None and sign[0] == "-", last["core"]
     )
+
+
+def _is_continued(part: str, end: int) -> bool:
+    """Whether what follows the number that ends at `end` is no unit of it."""
+    following = _FOLLOWING.match(part, end)
+    if following is None:
+        return False
+    if following["glued"]:
+        return following["glued"].lower() not in SHORT_UNITS
+    return following["word"] is None or continues(following["word"].lower())

@@ -5,7 +5,7 @@ normalisation is done (NFKC would turn 4² into 42). In the grammar `sp` is opti
 spacing, and a command may have any number of backslashes before it.
 
     number   = mixed | fraction | vulgar | decimal [ exponent ]
-    decimal  = integer [ "." digits ] | "." digits
+    decimal  = integer [ "." digits ] | "." digits              (`1.` too before "e" and at the end)
     integer  = digits | group { "," 3 digits } | group { space 3 digits } | group { "'" 3 digits }
              | 1 or 2 digits { "," 2 digits } "," 3 digits              (Indian grouping)
     group    = 1 to 3 digits, the first not 0
@@ -21,8 +21,8 @@ spacing, and a command may have any number of backslashes before it.
     answer   = { opener } [ label "=" ] [ sign ] { opener } [ sign ] number { closer } [ unit ] [ "." ]
 
 There is at most one sign. Openers and closers are white space, zero-width characters, `$`, braces,
-parentheses, font commands, Markdown emphasis and, before the number, a currency; a unit is `%`, a degree
-sign, a currency, a word of two or more letters, or one letter set off by a space or `\text`.
+parentheses, font commands, Markdown emphasis and, before the number, a currency; for labels and units see
+`answer` and `words`.
 Quantifiers over text are possessive, so that matching is linear.
 """
 
@@ -44,7 +44,8 @@ _CHARACTERS = {
     "$": "\uff04",
     " ": "\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
     "\u200b": (
-        "\u00ad\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+        "\u00ad\u034f\u061c\u180e\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\ufeff"
+        + "".join(map(chr, (*range(0x2060, 0x2065), *range(0x2066, 0x2070), *range(0xFE00, 0xFE10))))
     ),
 }
 
@@ -63,6 +64,11 @@ SUPERSCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
 OTHER_DIGIT = re.compile(f"[{''.join(f'{chr(z)}-{chr(z + 9)}' for z in _DIGIT_ZEROS)}{''.join(VULGAR)}]")
 """A digit or vulgar fraction outside ASCII."""
 
+LETTER = "A-Za-zµÀ-ÖØ-öø-ɏΑ-Ωα-ορ-ωА-яЁё"
+"""Letters of units, for a character class. Not π."""
+IDEOGRAPH = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+"""Chinese, Japanese and Korean characters, for a character class."""
+
 # Fragments. Each may be followed by a possessive quantifier; those that are alternations are in a group.
 BS = r"\\++"
 """One or more backslashes: answers are often escaped once too often."""
@@ -78,7 +84,7 @@ _COMMA_GROUPED = (
 _OTHER_GROUPED = rf"[1-9][0-9]{{0,2}}(?:(?:{_SPACE}[0-9]{{3}})++|(?:'[0-9]{{3}})++)(?![0-9])"
 _TERM = rf"(?:(?:{_COMMA_GROUPED}|[0-9]++)(?:\.[0-9]++)?|\.[0-9]++)"
 """A decimal as it may stand in a fraction: groups set off by spaces would read `1 100/200` wrongly."""
-DECIMAL = rf"(?:(?:{_COMMA_GROUPED}|{_OTHER_GROUPED}|[0-9]++)(?:\.[0-9]++)?|\.[0-9]++)"
+DECIMAL = rf"(?:(?:{_COMMA_GROUPED}|{_OTHER_GROUPED}|[0-9]++)(?:\.(?:[0-9]++|(?=[eE][-+]?[0-9])))?|\.[0-9]++)"
 
 PLAIN_DECIMAL = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9])|[0-9]++(?!,[0-9]))(?:\.[0-9]++)?"
 """The common case of `DECIMAL`."""

@@ -12,9 +12,19 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from verifiers.base import BaseOptions
 from verifiers.literals import FloatLiteral
-from verifiers.numeric.compare import Rule, Target, difference, make_rule, make_target, number_text, within
-from verifiers.numeric.extract import find_box, find_last_number
-from verifiers.numeric.parse import MAX_DIGITS, MAX_EXPONENT, Rational, Unreadable, read_answer, read_number
+from verifiers.numeric.answer import MAX_LENGTH, read_answer
+from verifiers.numeric.compare import (
+    Rule,
+    Target,
+    difference,
+    make_rule,
+    make_target,
+    number_text,
+    read_tolerance,
+    within,
+)
+from verifiers.numeric.extract import UNDECIDED, find_box, find_last_number
+from verifiers.numeric.parse import MAX_DIGITS, MAX_EXPONENT, Rational, Unreadable, read_number
 from verifiers.types import Outcome, Task, Unscorable, Verdict
 
 Reasoning = Literal["keep", "strip", "require"]
@@ -28,9 +38,9 @@ _CACHED_LENGTH = 256
 def _read_tolerance(value: object) -> FloatLiteral:
     """A JSON number, kept as the decimal that was written."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("must be a number")  # noqa: TRY004 - pydantic reports ValueErrors only
+        raise ValueError("a tolerance must be a number")  # noqa: TRY004 - pydantic reports ValueErrors only
     literal = FloatLiteral(written(value))
-    make_rule(literal.text, "0")  # refuses what is negative or not finite
+    read_tolerance(literal.text)
     return literal
 
 
@@ -81,8 +91,11 @@ def find_answer(response: str, reasoning: Reasoning = "keep") -> Answer:
     if begin < 0:
         return Answer("no_answer")
     box = find_box(response, begin)
+    if box is UNDECIDED:
+        return Answer("not_a_number")
     if box:
-        return Answer(read_answer(response[box[0] : box[1]]), "boxed", *box)
+        start, end = box
+        return Answer(read_answer(response[start : min(end, start + MAX_LENGTH + 1)]), "boxed", start, end)
     last = find_last_number(response, begin)
     if last is None:
         return Answer("no_answer")
@@ -178,13 +191,13 @@ def _detail(
     response: str, answer: Answer, target: Target, error: Rational | None, options: NumericOptions
 ) -> dict[str, Any]:
     """What was compared with what; all numbers as texts, all keys always there."""
-    extracted = response[answer.start : answer.end] if answer.source else None
-    if extracted and len(extracted) > _CLIP and options.detail != "full":
-        extracted = extracted[: _CLIP - 1] + "…"
+    start, end = answer.start, answer.end
+    cut = end - start > _CLIP and options.detail != "full"
+    extracted = response[start : start + _CLIP - 1] + "…" if cut else response[start:end]
     return {
-        "extracted": extracted,
+        "extracted": extracted if answer.source else None,
         "source": answer.source,
-        "span": [answer.start, answer.end] if answer.source else None,
+        "span": [start, end] if answer.source else None,
         "parsed": None if isinstance(answer.value, str) else number_text(answer.value),
         "expected": target.expected,
         "error": None if error is None else number_text(error),

@@ -26,7 +26,7 @@ def test_served_case_holds(case: dict[str, Any]) -> None:
     options = NumericOptions.model_validate(request.get("options", {}))
     outcome = VERIFIER.judge(Task(request["response"], request.get("ground_truth", MISSING), options))
     if isinstance(outcome, Unscorable):
-        got = {"status": "unscorable", "reward": None, "reason": outcome.kind}
+        got: dict[str, object] = {"status": "unscorable", "reward": None, "reason": outcome.kind}
     else:
         got = {"status": "scored", "reward": outcome.score, "reason": outcome.reason}
     assert got == case["expect"]

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from verifiers.numeric.answer import read_answer
 from verifiers.numeric.grammar import SUPERSCRIPT, VULGAR
-from verifiers.numeric.parse import MAX_DIGITS, MAX_EXPONENT, read_answer
+from verifiers.numeric.parse import MAX_DIGITS, MAX_EXPONENT
 
 READ: dict[str, int | str] = {
     " 42 ": 42, "+42": 42, "\u221242": -42, "\u20135": -5, "- 5": -5, "-(5)": -5, r"\left(5\right)": 5,
@@ -21,7 +22,8 @@ READ: dict[str, int | str] = {
     "007": 7, ".5": "0.5", "5.": 5, "0.5.": "0.5", "1,000.5": "1000.5", r"1\,234.5": "1234.5", "1~000": 1000,
     "1\u2019000": 1000, "1\u00a0000": 1000, "12,34,567": 1234567, "1{,}000{,}000": 1000000,
     r"1{,}\!000": 1000,
-    "1.2E+3": 1200, "1.2e-3": "0.0012", r"1.2\times 10^{ 3 }": 1200, r"3 \times {10}^{8}": 300000000,
+    "1.2E+3": 1200, "1.2e-3": "0.0012", "1.e5": 100000, r"1.2\times 10^{ 3 }": 1200,
+    r"3 \times {10}^{8}": 300000000,
     "3*10**8": 300000000,
     "3 x 10^(-2)": "0.03", "1.2·10⁻³": "0.0012", "1e0000000005": 100000,
     r"\\frac{1}{2}": "1/2", r"\frac 1 2": "1/2", r"\frac1{2}": "1/2", r"\frac{1}2": "1/2",
@@ -36,8 +38,7 @@ READ: dict[str, int | str] = {
     "42cm": 42, "42 m": 42, r"42\,m": 42, r"42\text{m}": 42, r"42 \mathrm{~m/s^2}": 42, "42 cm^{2}": 42,
     "42 cm²": 42,
     "42 square feet": 42, r"42^{\circ}\text{C}": 42, "42°C": 42, "42%": 42, r"\frac{3}{7}\%": "3/7",
-    "42 percent.": 42,
-    r"42\text{ (approx.)}": 42, r"5\frac{\text{m}}{\text{s}}": 5, "42元": 42, "42 км": 42, "3 x": 3,
+    "42 percent.": 42, r"5\frac{\text{m}}{\text{s}}": 5, "42元": 42, "42 км": 42, "3 x": 3,
     "1e3 m": 1000,
     "４２": 42, "٤٢": 42, "۴۲": 42, "४२": 42, "𝟒𝟐": 42, "−１，０００．５": "-1000.5",
 }  # fmt: skip

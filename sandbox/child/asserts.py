@@ -1,0 +1,128 @@
+"""The process that decides an assert run: only test code runs here, the program's objects are stubs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import CodeType, ModuleType
+from typing import Any
+
+from sandbox.child import known, report, surroundings, test_code
+from sandbox.child.link import Link
+from sandbox.child.script import show_uncaught
+
+FILE_NAME = "tests.py"
+
+
+def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
+    """Run the job's test code against the program at the other end of `peer_fd`; report one outcome."""
+    request = json.loads(job)
+    state, message = _outcome(request, peer_fd)
+    report.send(channel_fd, {"state": state, "message": message[:2000]})
+
+
+def _outcome(request: dict[str, Any], peer_fd: int | None) -> tuple[str, str]:
+    if peer_fd is None:
+        raise ValueError("no peer")
+    try:
+        tests = test_code.read(request["setup"], request["code"], request["entry_point"])
+    except test_code.InvalidTestsError as error:
+        return error.state, error.message
+    link = Link(peer_fd, decides=True)
+    link.names = tests.words
+    namespace = _namespace(request)
+    state, message = _run(tests, request["entry_point"], link, namespace)
+    if link.unsupported is not None:
+        return "unsupported", link.unsupported
+    if link.lost is not None:
+        return "error", link.lost
+    return state, message
+
+
+def _namespace(request: dict[str, Any]) -> dict[str, Any]:
+    surroundings.open_streams()
+    module = surroundings.fresh_module("__main__", FILE_NAME, "\n".join(request["code"]))
+    surroundings.settle(FILE_NAME, imports_from_work=False)
+    surroundings.allow_own_frames()
+    return module.__dict__
+
+
+def _run(
+    tests: test_code.Examined, entry_point: str | None, link: Link, namespace: dict[str, Any]
+) -> tuple[str, str]:
+    """Run setup and tests; a pass is their normal end, never the end of the process."""
+    try:
+        given = _prepare(tests, entry_point, link, namespace)
+        for code in tests.codes:
+            exec(code, namespace)  # noqa: S102 - this is the job
+        if tests.calls_check:
+            namespace["check"](namespace[str(entry_point)])
+    except test_code.InvalidTestsError as error:
+        return error.state, error.message
+    except BaseException as error:
+        return _ended_by(error, raised_by_program=any(error is raised for raised in link.raised))
+    return ("passed", "") if given else ("asserts_nothing", "the test code uses nothing of the program's")
+
+
+def _ended_by(error: BaseException, *, raised_by_program: bool) -> tuple[str, str]:
+    """What an exception out of the test code says."""
+    if isinstance(error, SystemExit) and not raised_by_program:
+        return ("failed", _words(error)) if error.code else ("passed", "")
+    show_uncaught(error)
+    if isinstance(error, AssertionError):
+        return "failed", _words(error)
+    if isinstance(error, ImportError) and not raised_by_program:
+        return "unsupported", f"the test code needs what is not here: {_words(error)}"
+    return "error", _words(error)
+
+
+def _prepare(
+    tests: test_code.Examined, entry_point: str | None, link: Link, namespace: dict[str, Any]
+) -> dict[str, Any]:
+    """Put the program's names where the test code finds them, and give them.
+
+    What the setup defines stays its own, so that a program cannot replace the helpers of its tests; only the
+    entry point, and functions that the setup merely announces, are the program's.
+    """
+    asked = sorted(word for word in tests.words | {str(entry_point)} if _may_be_asked(word))
+    told: dict[str, Any] = link.request("names", tuple(asked))
+    given = {name: value for name, value in told.items() if _may_be_given(name, value, tests)}
+    namespace.update(given)
+    try:
+        exec(tests.setup, namespace)  # noqa: S102
+    except Exception as error:
+        if _fails_alone(tests.setup, error):
+            raise test_code.InvalidTestsError("invalid_tests", f"setup: {_words(error)}") from None
+        raise
+    for name in (entry_point, *tests.declared):
+        if name in given:
+            namespace[name] = given[name]
+    return given
+
+
+def _fails_alone(setup: CodeType, error: Exception) -> bool:
+    """Whether the setup fails in the same way without any program, so that no program is to blame."""
+    if isinstance(error, NameError):
+        return False
+    try:
+        exec(setup, {"__name__": "__main__"})  # noqa: S102
+    except Exception as again:
+        return type(again) is type(error)
+    return False
+
+
+def _may_be_given(name: str, value: Any, tests: test_code.Examined) -> bool:
+    """A name that the tests use like a module of the library is that module or nothing."""
+    return isinstance(value, ModuleType) or name not in tests.dotted or not known.is_module_word(name)
+
+
+def _may_be_asked(word: str) -> bool:
+    """Built-in names are never taken from the program."""
+    return word.isidentifier() and not word.startswith("__") and not hasattr(sys.modules["builtins"], word)
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"[:1500]
+    except Exception:
+        return type(error).__name__

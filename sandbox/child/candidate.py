@@ -1,0 +1,82 @@
+"""The candidate's process in an assert run: defines the program, then does what the test code asks of it."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import sys
+import warnings
+from contextlib import suppress
+from types import ModuleType
+from typing import Any
+
+from sandbox.child import known, report, surroundings
+from sandbox.child.link import Link
+from sandbox.child.program import FILE_NAME, UnusableError, choose
+
+MODULE_NAME = "solution"
+
+
+def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
+    """Run the job's program as a module and serve its objects over `peer_fd` until the test code is done."""
+    try:
+        request = json.loads(job)
+        program = choose(request)
+    except UnusableError as error:
+        report.send(channel_fd, {"state": error.state, "message": error.message})
+        return
+    report.send(channel_fd, {"state": "ready"})
+    if peer_fd is None:
+        raise ValueError("no peer")
+    link = Link(peer_fd, decides=False)
+    surroundings.open_streams()
+    printed = _Printed()
+    sys.stdout = printed
+    link.take_output = printed.take
+    builtins.input = lambda prompt="": link.request("input", (str(prompt),))
+    warnings.warn = lambda text, category=UserWarning, *_, **__: link.request("warn", (text, category))  # type: ignore[assignment]
+    module = surroundings.fresh_module(MODULE_NAME, FILE_NAME, program.source)
+    surroundings.settle(FILE_NAME)
+    surroundings.allow_own_frames()
+    exec(program.code, module.__dict__)  # noqa: S102 - this is the job
+    link.operations.names = lambda names: _chosen(module.__dict__, names, request["entry_point"])
+    link.serve()
+
+
+class _Printed(io.TextIOWrapper):
+    """Standard output of the program: it comes out in the test process, which may have redirected it."""
+
+    def __init__(self) -> None:
+        self._bytes = io.BytesIO()
+        super().__init__(self._bytes, "utf-8", "surrogateescape", "\n")
+
+    def fileno(self) -> int:
+        """The descriptor, for what is written past this stream."""
+        return 1
+
+    def take(self) -> str:
+        """What was printed since the last time, also through a stream that the program laid over this one."""
+        for stream in (sys.stdout, self):
+            with suppress(Exception):
+                stream.flush()
+        printed = self._bytes.getvalue()
+        if printed:
+            self._bytes.seek(0)
+            self._bytes.truncate()
+        return printed.decode("utf-8", "replace")
+
+
+def _chosen(namespace: dict[str, Any], names: list[str], entry_point: str | None) -> dict[str, Any]:
+    """What the program defines of these names; an entry point may be a method of `Solution`."""
+    chosen = {name: namespace[name] for name in names if name in namespace and _can_be_told(namespace[name])}
+    solution = namespace.get("Solution")
+    if entry_point is not None and entry_point not in chosen and isinstance(solution, type):
+        method = getattr(solution(), entry_point, None)
+        if method is not None:
+            chosen[entry_point] = method
+    return chosen
+
+
+def _can_be_told(value: Any) -> bool:
+    return not isinstance(value, ModuleType) or known.name_of(value, trusted=False) is not None

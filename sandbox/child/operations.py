@@ -1,0 +1,124 @@
+"""What the owner of an object does with it when the other side asks."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import operator
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.child.describe import real_value
+from sandbox.child.objects import Objects
+from sandbox.child.stubs import SPECIALS
+
+_NATURAL: dict[str, Callable[..., Any]] = {
+    "__iter__": iter,
+    "__next__": next,
+    "__len__": len,
+    "__hash__": hash,
+    "__bool__": bool,
+    "__repr__": repr,
+    "__str__": str,
+    "__getitem__": operator.getitem,
+    "__setitem__": operator.setitem,
+    "__delitem__": operator.delitem,
+    "__contains__": operator.contains,
+}
+"""Special methods that have a function: it also works on classes, by their metaclass."""
+
+_INSIDE = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
+"""Attributes of generators, frames and code that lead inside a process."""
+
+_OF_NOTHING = ("input", "warn")
+"""Operations that are of no object."""
+_HARMLESS = ("__name__", "__qualname__", "__doc__")
+
+
+class Operations:
+    """Operations of one side. guarded: this is the test code's side, and the candidate asks."""
+
+    def __init__(self, objects: Objects, *, guarded: bool) -> None:
+        self._objects = objects
+        self._guarded = guarded
+        self.names: Callable[[list[str]], dict[str, Any]] = lambda _: {}
+
+    def do(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Do one operation on unpacked arguments; raises what it raises."""
+        function = _OPERATIONS.get(operation)
+        if function is None:
+            raise TypeError(f"unknown operation {operation!r}")
+        if (
+            self._guarded
+            and operation not in ("input", "warn")
+            and not (args and self._objects.is_own(args[0]))
+        ):
+            raise TypeError(f"{operation!r} of what was never handed over")
+        return function(self, *args, **kwargs)
+
+    def _call(self, target: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return target(*args, **kwargs)
+
+    def _method(self, target: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        self._check_name(name)
+        return getattr(target, name)(*args, **kwargs)
+
+    def _get(self, target: Any, name: str) -> Any:
+        self._check_name(name)
+        return getattr(target, name)
+
+    def _set(self, target: Any, name: str, value: Any) -> None:
+        self._check_name(name)
+        if self._guarded and (isinstance(target, type) or callable(target)):
+            raise AttributeError(f"{name!r} cannot be set from here")
+        setattr(target, name, value)
+
+    def _delete(self, target: Any, name: str) -> None:
+        self._check_name(name)
+        if self._guarded and (isinstance(target, type) or callable(target)):
+            raise AttributeError(f"{name!r} cannot be deleted from here")
+        delattr(target, name)
+
+    def _special(self, target: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        if name not in SPECIALS:
+            raise TypeError(f"unknown operation {name!r}")
+        natural = _NATURAL.get(name)
+        if natural is not None:
+            return natural(target, *args)
+        return getattr(type(target), name)(target, *args, **kwargs)
+
+    def _await(self, target: Any) -> Any:
+        import asyncio
+
+        async def result() -> Any:
+            return await target
+
+        return asyncio.run(result())
+
+    def _names(self, *names: str) -> Any:
+        return self.names(list(names))
+
+    def _check_name(self, name: str) -> None:
+        if self._guarded and name not in _HARMLESS and (name.startswith("_") or name.startswith(_INSIDE)):
+            raise AttributeError(f"{name!r} is not to be seen from here")
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "call": Operations._call,  # noqa: SLF001
+    "method": Operations._method,  # noqa: SLF001
+    "get": Operations._get,  # noqa: SLF001
+    "set": Operations._set,  # noqa: SLF001
+    "delete": Operations._delete,  # noqa: SLF001
+    "special": Operations._special,  # noqa: SLF001
+    "await": Operations._await,  # noqa: SLF001
+    "names": Operations._names,  # noqa: SLF001
+    "eq": lambda _, a, b: a == b,
+    "ne": lambda _, a, b: a != b,
+    "real": lambda _, target: real_value(target),
+    "copy": lambda _, target: copy.copy(target),
+    "deepcopy": lambda _, target: copy.deepcopy(target),
+    "dir": lambda _, target: dir(target),
+    "warn": lambda _, message, category: warnings.warn(message, category, stacklevel=2),
+    "input": lambda _, prompt="": builtins.input(prompt),
+}

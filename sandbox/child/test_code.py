@@ -1,0 +1,176 @@
+"""What can be read off test code before it runs: its names, and whether it can assert anything at all."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from types import CodeType
+from typing import NamedTuple
+
+from sandbox.child.program import UnusableError, compile_source
+
+_WORD = re.compile(r"\w+")
+_ASSERTING = re.compile(r"(?:assert|fail|raises|expect|check|verify|exit)", re.IGNORECASE)
+"""Calls that can make a test fail, by the last part of their name."""
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class InvalidTestsError(Exception):
+    """The test code is unusable, whatever the program does; `state` is for the verdict."""
+
+    def __init__(self, state: str, message: str) -> None:
+        super().__init__(message)
+        self.state = state
+        self.message = message
+
+
+class Examined(NamedTuple):
+    """Compiled test code.
+
+    words: everything in it that could be a name. dotted: names before a dot. declared: functions that the
+    setup only announces. calls_check: `check` is to be called with the entry point.
+    """
+
+    setup: CodeType
+    codes: tuple[CodeType, ...]
+    words: frozenset[str]
+    dotted: frozenset[str]
+    declared: frozenset[str]
+    calls_check: bool
+
+
+def read(setup: str, texts: Sequence[str], entry_point: str | None) -> Examined:
+    """Compile and examine test code; raises InvalidTestsError."""
+    setup_tree, *trees = [_parse(text) for text in (setup, *texts)]
+    body = [statement for tree in trees for statement in tree.body]
+    calls_check = _only_defines_check(body)
+    if calls_check and entry_point is None:
+        raise InvalidTestsError("asserts_nothing", "`check` is never called, and there is no entry_point")
+    reachable = _reachable([*setup_tree.body, *body], {"check"} if calls_check else set())
+    if not any(map(_can_fail, reachable)):
+        raise InvalidTestsError("asserts_nothing", "no assertion in the test code can be reached")
+    return Examined(
+        setup=_compile(setup, "setup.py"),
+        codes=tuple(_compile(text, "tests.py") for text in texts),
+        words=frozenset(word for text in (setup, *texts) for word in _WORD.findall(text)),
+        dotted=frozenset(_dotted([setup_tree, *trees])),
+        declared=frozenset(_declared(setup_tree.body)),
+        calls_check=calls_check,
+    )
+
+
+def _parse(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise InvalidTestsError("invalid_tests", f"the test code does not compile: {error}") from None
+
+
+def _compile(text: str, name: str) -> CodeType:
+    try:
+        return compile_source(text, name)
+    except UnusableError as error:
+        raise InvalidTestsError("invalid_tests", f"the test code does not compile: {error.message}") from None
+
+
+def _only_defines_check(body: Sequence[ast.stmt]) -> bool:
+    """HumanEval's shape: a function `check`, and nothing at module level that uses it."""
+    defines = any(isinstance(statement, _Function) and statement.name == "check" for statement in body)
+    return defines and "check" not in _names_used(_at_once(body))
+
+
+def _reachable(body: Sequence[ast.stmt], called: set[str]) -> list[ast.AST]:
+    """Nodes that can run: those at module level, and the bodies of what those name, and so on."""
+    definitions: dict[str, list[ast.AST]] = {}
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, _Function | ast.ClassDef):
+                definitions.setdefault(node.name, []).append(node)
+    nodes = list(_at_once(body))
+    known: set[str] = set()
+    pending = called | _names_used(nodes)
+    while pending:
+        name = pending.pop()
+        known.add(name)
+        for definition in definitions.get(name, ()):
+            inner = list(ast.walk(definition))
+            nodes.extend(inner)
+            pending |= _names_used(inner) - known
+    if _runs_all_classes(nodes):
+        for definition in (node for found in definitions.values() for node in found):
+            if isinstance(definition, ast.ClassDef):
+                nodes.extend(ast.walk(definition))
+    return nodes
+
+
+def _at_once(body: Iterable[ast.stmt]) -> Iterable[ast.AST]:
+    """Nodes that run with the module itself: not the bodies of functions, nor of classes."""
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, _Function | ast.ClassDef):
+            pending.extend(node.decorator_list)
+            continue
+        yield node
+        pending.extend(ast.iter_child_nodes(node))
+
+
+def _names_used(nodes: Iterable[ast.AST]) -> set[str]:
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            names.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            names.add(node.value)
+    return names
+
+
+def _dotted(trees: Iterable[ast.Module]) -> Iterable[str]:
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                yield node.value.id
+
+
+def _runs_all_classes(nodes: Iterable[ast.AST]) -> bool:
+    """`unittest.main()` and loaders run classes that nobody names."""
+    used = _names_used(nodes)
+    return "unittest" in used and bool(used & {"main", "TestLoader", "defaultTestLoader", "makeSuite"})
+
+
+def _can_fail(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assert):
+        return _is_open(node.test)
+    if isinstance(node, ast.Raise):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return bool(_ASSERTING.match(name))
+
+
+def _is_open(condition: ast.expr) -> bool:
+    """Whether a condition depends on anything, or always fails: `assert True` asserts nothing."""
+    if isinstance(condition, ast.Constant):
+        return not condition.value
+    return any(isinstance(part, ast.Name) for part in ast.walk(condition))
+
+
+def _declared(body: Iterable[ast.stmt]) -> Iterable[str]:
+    """Functions that the setup only announces: a head, and a body that does nothing."""
+    for statement in body:
+        if isinstance(statement, _Function) and all(map(_does_nothing, statement.body)):
+            yield statement.name
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Raise):
+        return "NotImplementedError" in ast.dump(statement)
+    return isinstance(statement, ast.Pass) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )

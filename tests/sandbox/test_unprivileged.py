@@ -1,0 +1,79 @@
+"""The same threats where the service is an ordinary user without namespaces: the weakest host supported."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from threats import THREATS, Threat
+
+from sandbox.config import Interpreter
+
+NOBODY = 65534
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def interpreter() -> str:
+    """A Python that the ordinary user can start."""
+    candidates = [Interpreter.of_this_process().executable, "/usr/bin/python3", "/usr/local/bin/python3"]
+    check = "import sys; sys.exit(sys.version_info < (3, 11))"
+    for candidate in candidates:
+        try:
+            done = subprocess.run(
+                [candidate, "-c", check], user=NOBODY, group=NOBODY, extra_groups=[], check=False
+            )
+        except OSError:
+            continue
+        if done.returncode == 0:
+            return candidate
+    pytest.skip("no Python 3.11 or later that an ordinary user can start")
+
+
+@pytest.fixture(scope="module")
+def ends() -> Iterator[dict[str, Any]]:
+    """How each threat ended, by name; the sandbox ran as an ordinary user."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to others
+        yield run_all(Path(folder))
+
+
+def run_all(folder: Path) -> dict[str, Any]:
+    """Run every threat as an ordinary user, from a copy of the package that this user can read."""
+    folder.chmod(0o755)
+    shutil.copytree(ROOT / "sandbox", folder / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("hosts.py", "threats.py", "unprivileged.py"):
+        shutil.copy(Path(__file__).parent / name, folder / name)
+    run_dir = folder / "run"
+    run_dir.mkdir()
+    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    if who:
+        os.chown(run_dir, NOBODY, NOBODY)
+    command = [interpreter() if who else sys.executable, "unprivileged.py", str(run_dir)]
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(run_dir), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, **who)  # type: ignore[call-overload]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(lines) == len(THREATS) + 3, done.stderr
+    assert lines[0] == {"level": "strong", "reason": ""}
+    assert lines[-2] == "still well\n"
+    return {name: rest for name, *rest in lines[1:-2]} | {"left": lines[-1]}
+
+
+@pytest.mark.parametrize("threat", THREATS, ids=lambda threat: threat.name)
+def test_threat_as_an_ordinary_user(ends: dict[str, Any], threat: Threat) -> None:
+    """Without root and without namespaces the attack ends as the table says."""
+    status, stdout, message = ends[threat.name]
+    assert status in threat.statuses.split(), message
+    if threat.stdout is not None:
+        assert stdout == threat.stdout
+
+
+def test_nothing_outlives_the_supervisor(ends: dict[str, Any]) -> None:
+    """Without any namespace, processes that keep running away end with it, killed or closed."""
+    assert ends["left"] == 0

@@ -1,0 +1,208 @@
+"""Function calls in the harness (RULES R5, R6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bare import run_case
+
+from sandbox.types import Call, CallCase, CallResult, CaseResult, Program, RunStatus
+
+
+def call(source: str, *arguments: tuple[Any, ...], setup: str = "", **kwargs: Any) -> CaseResult:
+    """Calls of `f` with these arguments in one process."""
+    calls = tuple(Call(args, kwargs) for args in arguments)
+    return run_case(Program("python", (source,), entry_point="f"), CallCase("f", calls, setup))
+
+
+REVERSED_LIST = """
+class Solution:
+    def f(self, head: Optional[ListNode]) -> Optional[ListNode]:
+        last = None
+        while head:
+            head.next, last, head = last, head, head.next
+        return last
+"""
+MIRRORED_TREE = """
+def f(root: Optional[TreeNode]) -> 'Optional[TreeNode]':
+    if root:
+        root.left, root.right = f(root.right), f(root.left)
+    return root
+"""
+DEPTH = """
+from __future__ import annotations
+def f(root: TreeNode | None) -> int:
+    return 0 if not root else 1 + max(f(root.left), f(root.right))
+"""
+OWN_NODE = """
+class ListNode:
+    def __init__(self, x):
+        self.val = x
+        self.next = None
+def f(head: ListNode) -> ListNode: return head.next
+"""
+DEEP = "import sys\nsys.setrecursionlimit(30000)\ndef f(n): return n and 1 + f(n - 1)"
+
+VALUES: dict[str, tuple[str, Any, Any]] = {
+    "function": ("def f(a, b=2, *, c=3): return [a, b, c]", 1, [1, 2, 3]),
+    "lambda": ("f = lambda x: x + 1", 1, 2),
+    "class with __call__": ("class F:\n    def __call__(self, x): return x\nf = F()", 1, 1),
+    "cached": ("from functools import cache\n@cache\ndef f(x): return x", 1, 1),
+    "imported": ("from math import sqrt as f", 4, 2.0),
+    "conditional": ("if True:\n    def f(x): return x", 1, 1),
+    "method of Solution": ("class Solution:\n    def f(self, x): return x", 1, 1),
+    "static method": ("class Solution:\n    @staticmethod\n    def f(x): return x", 1, 1),
+    "module level first": ("def f(x): return 1\nclass Solution:\n    def f(self, x): return 2", 1, 1),
+    "not __main__": ("def f(x): return __name__ == '__main__'", 1, False),
+    "typing": ("def f(x: List[Optional[int]]) -> Dict[str, Any]: return x", [None], [None]),
+    "collections": ("def f(x): return sorted(Counter(x)), collections.OrderedDict()", "ab", [["a", "b"], {}]),
+    "heapq and bisect": (
+        "def f(x): return heapq.nsmallest(1, x) + [bisect.bisect_left(x, 2)]",
+        [1, 2],
+        [1, 1],
+    ),
+    "math": ("def f(x): return [math.gcd(x, 6), gcd(x, 6), inf > 1]", 4, [2, 2, True]),
+    "itertools": ("def f(x): return list(accumulate(x)), reduce(lambda a, b: a + b, x)", [1, 2], [[1, 3], 3]),
+    "built-ins are left alone": ("def f(x): return pow(2, 3, 5), abs(-1), sum(x), max(x)", [1], [3, 1, 1, 1]),
+    "linked list": (REVERSED_LIST, [1, 2, 3], [3, 2, 1]),
+    "empty linked list": ("def f(head: ListNode) -> ListNode: return head", [], []),
+    "lists of linked lists": (
+        "def f(heads: List[Optional[ListNode]]) -> list[ListNode]: return heads[::-1]",
+        [[1], [], [2, 3]],
+        [[2, 3], [], [1]],
+    ),
+    "tree": (MIRRORED_TREE, [1, 2, 3, None, 4], [1, 3, 2, None, None, 4]),
+    "tree given, number returned": (DEPTH, [1, 2, None, 3], 3),
+    "own node class": (OWN_NODE, [1, 2], [2]),
+    "not annotated": ("def f(head): return head", [1], [1]),
+    "prints": ("print('x')\ndef f(x):\n    print('y')\n    return x", 1, 1),
+    "arguments changed": ("def f(x):\n    x.append(1)", [], None),
+    "recursion": (DEEP, 20000, 20000),
+    "unicode name": ("def größe(x): return x\nf = größe", 1, 1),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_value_of_a_call(name: str) -> None:
+    """The entry point is found, called and its value taken."""
+    source, argument, value = VALUES[name]
+    assert call(source, (argument,)).calls == (CallResult(value),)
+
+
+ERRORS = {
+    "raises": ("def f(): raise KeyError('k')", "KeyError: 'k'"),
+    "exits": ("def f(): raise SystemExit", "SystemExit"),
+    "interrupts": ("def f(): raise KeyboardInterrupt", "KeyboardInterrupt"),
+    "raises what cannot be shown": (
+        "class E(Exception):\n    def __str__(self): raise ValueError\ndef f(): raise E",
+        "E: ?",
+    ),
+    "wrong arguments": ("def f(x): return x", "TypeError"),
+    "not defined": ("def g(): return 1", "NameError: name 'f'"),
+    "not callable": ("f = 3", "NameError: name 'f'"),
+    "fails at import": ("def f(): return 1\n1 / 0", "ZeroDivisionError"),
+    "exits at import": ("def f(): return 1\nexit()", "SystemExit"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_error_of_a_call(name: str) -> None:
+    """In words, and as often as there were calls."""
+    source, words = ERRORS[name]
+    result = call(source, (), ())
+    assert [words in str(each.error) for each in result.calls] == [True, True]
+
+
+NOT_PLAIN = [
+    "{1}",
+    "b'x'",
+    "(i for i in 'ab')",
+    "object()",
+    "f",
+    "iter([])",
+    "[[{1}]]",
+    "{1: 1, '1': 2}",
+    "range(3)",
+]
+
+
+@pytest.mark.parametrize("value", NOT_PLAIN)
+def test_value_that_is_not_plain(value: str) -> None:
+    """Told apart from an error and from None."""
+    [each] = call(f"def f(): return {value}", ()).calls
+    assert (each.plain, each.value) == (False, None)
+
+
+def test_calls_go_on_after_an_error() -> None:
+    """Each call has its own result, in order."""
+    result = call("def f(x): return 1 // x", (1,), (0,), (2,))
+    assert [each.value for each in result.calls] == [1, None, 0]
+    assert [each.error is None for each in result.calls] == [True, False, True]
+
+
+def test_values_are_taken_at_once() -> None:
+    """What later calls do to a value that was returned changes nothing."""
+    result = call("kept = []\ndef f(x):\n    kept.append(x)\n    return kept", (1,), (2,))
+    assert [each.value for each in result.calls] == [[1], [1, 2]]
+
+
+def test_arguments_are_fresh_for_each_call() -> None:
+    """No call sees what another did to its own."""
+    shared: list[int] = []
+    result = call("def f(x):\n    x.append(1)\n    return x", (shared,), (shared,))
+    assert [each.value for each in result.calls] == [[1], [1]]
+
+
+def test_keyword_arguments() -> None:
+    """Given by name."""
+    assert call("def f(a, *, b): return [a, b]", (1,), b={"x": 2}).calls == (CallResult([1, {"x": 2}]),)
+
+
+@pytest.mark.parametrize("ending", ["os._exit(0)", "os.kill(os.getpid(), 9)", "os._exit(3)"])
+def test_calls_that_never_answered(ending: str) -> None:
+    """Those before are there, the rest is not."""
+    result = call(f"import os\ndef f(x):\n    if x: {ending}\n    return x", (0,), (1,), (0,))
+    assert result.calls == (CallResult(0),)
+
+
+def test_a_copy_of_the_process_answers_nothing() -> None:
+    """A forked child that returns from the call too."""
+    source = "import os\ndef f(x):\n    pid = os.fork()\n    if pid: os.waitpid(pid, 0)\n    return bool(pid)"
+    assert call(source, (1,), (2,)).calls == (CallResult(True), CallResult(True))
+
+
+JUNK = ["b'junk'", r"b'\0\0\0\5hello'", r"b'\0\0\0\2{}'", r"b'\xff' * 100", r"b'\0\0\0\7[1,2,3]'"]
+
+
+@pytest.mark.parametrize("junk", JUNK)
+def test_junk_on_the_channel_is_no_result(junk: str) -> None:
+    """Whatever the program writes to descriptors it was not given, no call gains a result by it."""
+    source = f"""
+import os
+def f(x):
+    for fd in range(3, 20):
+        try: os.write(fd, {junk})
+        except OSError: pass
+    return x
+"""
+    result = call(source, (1,), (2,))
+    assert result.status is RunStatus.EXITED
+    assert all(each.value in (1, 2) for each in result.calls)
+    assert len(result.calls) <= 1
+
+
+def test_the_block_that_defines_the_entry_point_counts() -> None:
+    """The first in order of preference that does; a class Solution counts too."""
+    blocks = ("print(f(1))", "class Solution:\n    def f(self, x): return 2", "def f(x): return 3")
+    result = run_case(Program("python", blocks, entry_point="f"), CallCase("f", (Call((1,)),)))
+    assert result.calls == (CallResult(2),)
+    result = run_case(Program("python", ("x = 1", "y = (")), CallCase("f", (Call((1,)),)))
+    assert "NameError" in str(result.calls[0].error)
+
+
+def test_setup_runs_first_or_is_the_head_of_a_body() -> None:
+    """Apart where the program defines the entry point, in front where it only continues it."""
+    source = "from __future__ import annotations\ndef f(x: Unknown): return BASE + x"
+    assert call(source, (1,), setup="BASE = 10\n").calls == (CallResult(11),)
+    assert call("    return x + 5\n", (1,), setup='def f(x):\n    """Add."""\n').calls == (CallResult(6),)

@@ -1,0 +1,255 @@
+"""The conversation of test code and candidate, with a candidate that lies."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox.child.link import Link, LostError
+
+
+def frame(message: Any) -> bytes:
+    """One message as it is sent."""
+    body = message if isinstance(message, bytes) else json.dumps(message).encode()
+    return len(body).to_bytes(4, "big") + body
+
+
+def told(**fields: Any) -> dict[str, Any]:
+    """A message with the parts that every one has."""
+    return {"shared": {}, "gone": [], **fields}
+
+
+class Liar:
+    """The other end: says what it is told to and reads what comes."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._end = end
+        self._file = end.makefile("rb")
+
+    def say(self, *messages: Any) -> None:
+        """Send messages, or raw bytes as one."""
+        self._end.sendall(b"".join(map(frame, messages)))
+
+    def hear(self) -> Any:
+        """The next message."""
+        return json.loads(self._file.read(int.from_bytes(self._file.read(4), "big")))
+
+    def leave(self) -> None:
+        """Close this end."""
+        self._file.close()
+        self._end.close()
+
+
+@contextmanager
+def conversation() -> Iterator[tuple[Link, Liar]]:
+    """The deciding end of a link, and a liar at the other."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(10)
+    liar = Liar(theirs)
+    link = Link(ours.detach(), decides=True)
+    try:
+        yield link, liar
+    finally:
+        liar.leave()
+        link.close()
+
+
+ELEMENTS = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["list", "builtins", "int", "ff", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from([*"ibtzva@npowke", "name", "bases"]), inner, max_size=2)
+    ),
+    max_leaves=8,
+)
+FIELDS = {"value": ELEMENTS, "raised": st.booleans(), "ask": ELEMENTS, "args": ELEMENTS, "kwargs": ELEMENTS}
+PARTS = {"shared": st.dictionaries(st.sampled_from(["1", "2", "x"]), ELEMENTS, max_size=2), "gone": ELEMENTS}
+MESSAGES = st.binary(max_size=40) | ELEMENTS | st.fixed_dictionaries(PARTS, optional=FIELDS)
+
+
+@given(st.lists(MESSAGES, min_size=1, max_size=3))
+@settings(max_examples=50, deadline=None)
+def test_any_talk_gives_a_value_or_ends_the_run(messages: list[Any]) -> None:
+    """Every message is met with a value, an exception of the program's, or the one error of the link."""
+    with conversation() as (link, liar):
+        liar.say(*messages)
+        liar.leave()
+        ending = _ending(link)
+        assert ending is None or isinstance(ending, LostError) or any(ending is each for each in link.raised)
+
+
+def _ending(link: Link) -> BaseException | None:
+    """What a request raises."""
+    try:
+        link.request("call", (1,))
+    except BaseException as error:
+        return error
+    return None
+
+
+PLAIN_CLASS = {
+    "name": "C",
+    "module": "m",
+    "bases": [],
+    "specials": ["__len__"],
+    "methods": ["go", "__eq__"],
+    "hashable": True,
+    "plain": None,
+    "real": None,
+}
+CLASS = [0, PLAIN_CLASS]
+
+
+def _described(**changes: Any) -> list[Any]:
+    return [0, {**PLAIN_CLASS, **changes}]
+
+
+ERROR = {"k": _described(bases=[{"n": ["builtins", "ValueError"]}])}
+NEVER_EQUAL = [
+    {"p": [7, {"k": CLASS}]},
+    {"p": [7, {"k": _described(methods=["__eq__", "__ne__"], specials=["__eq__", "__ne__", "__hash__"])}]},
+    {"p": [7, {"k": _described(real=["builtins", "int"])}]},
+    {"p": [7, {"k": _described(bases=[{"n": ["builtins", "int"]}])}]},
+    {"k": CLASS},
+    {"k": _described(bases=[{"n": ["builtins", "type"]}])},
+    {"e": [7, {"class": ERROR, "args": [], "attributes": {}, "text": "x", "cause": None}]},
+    {"t": [2]},
+    {"@": 1},
+    {"n": ["builtins", "int"]},
+    {"v": ["decimal.Decimal", ["3"]]},
+]
+
+
+@pytest.mark.parametrize("element", NEVER_EQUAL, ids=range(len(NEVER_EQUAL)))
+def test_nothing_that_is_told_equals_a_number(element: Any) -> None:
+    """Whatever a class claims of itself, its objects are not 2, nor True, nor an int that is."""
+    with conversation() as (link, liar):
+        liar.say(told(value=element))
+        try:
+            value = link.request("call", (1,))
+        except LostError:
+            return
+        liar.leave()
+        assert not value == 2  # noqa: SIM201 - both operators are meant
+        assert not 2 == value  # noqa: SIM201, SIM300
+        assert value != 2
+        assert value not in (2, [2], "2", None)
+
+
+NOT_NAMED = [
+    ["os", "system"],
+    ["os", "_exit"],
+    ["sys", "exit"],
+    ["builtins", "exec"],
+    ["builtins", "eval"],
+    ["builtins", "open"],
+    ["unittest.case", "SkipTest"],
+    ["unittest", ""],
+    ["sandbox.child.link", ""],
+    ["posix", "kill"],
+    ["winreg", ""],
+    ["no_such_module", ""],
+    ["builtins", "__import__"],
+    [1, 2],
+]
+
+
+@pytest.mark.parametrize("name", NOT_NAMED, ids=str)
+def test_what_does_something_cannot_be_named(name: list[Any]) -> None:
+    """The candidate names types and functions that only compute; for the rest the run ends."""
+    with conversation() as (link, liar):
+        liar.say(told(value={"n": name}))
+        with pytest.raises(LostError):
+            link.request("call", (1,))
+
+
+class Exported:
+    """An object of the test code."""
+
+    value = 3
+
+    def method(self) -> int:
+        """Just a value."""
+        return 4
+
+
+REFUSED = [
+    *(("get", name) for name in ("__globals__", "__class__", "_private", "gi_frame", "f_globals")),
+    *(("special", name) for name in ("__getattribute__", "__reduce_ex__", "__setattr__")),
+    ("method", "__init__"),
+    ("delete", "__doc__"),
+    ("exec", "x"),
+]
+
+
+@pytest.mark.parametrize(("operation", "name"), REFUSED)
+@pytest.mark.parametrize("target", [lambda: 1, Exported(), Exported], ids=["function", "object", "class"])
+def test_inside_of_the_test_process_is_not_shown(operation: str, name: str, target: Any) -> None:
+    """Of what the test code hands over, only its public side can be reached."""
+    reply = _answer_to(target, operation, name)
+    assert reply["raised"]
+
+
+def test_classes_and_functions_of_the_test_cannot_be_changed() -> None:
+    """Neither set nor deleted; attributes of plain objects can."""
+    for target in (Exported, lambda: 1):
+        assert _answer_to(target, "set", "value", 9)["raised"]
+        assert _answer_to(target, "delete", "value")["raised"]
+    assert not _answer_to(Exported(), "set", "value", 9).get("raised")
+    assert Exported.value == 3
+
+
+def test_only_what_was_handed_over_can_be_operated_on() -> None:
+    """No number that was not given out, nothing named, no value as a target."""
+    for element in ({"o": 99}, {"n": ["builtins", "int"]}, {"n": ["operator", "setitem"]}, 5, {"t": []}):
+        with conversation() as (link, liar):
+            liar.say(told(ask="call", args=[element], kwargs={}), told(value=1))
+            try:
+                assert link.request("call", (Exported(),)) == 1
+            except LostError:
+                continue
+            liar.hear()
+            assert liar.hear()["raised"]
+
+
+def _answer_to(target: Any, operation: str, *args: Any) -> Any:
+    """What the candidate gets for an operation on something that it was handed."""
+    with conversation() as (link, liar):
+        liar.say(told(ask=operation, args=[{"o": 0}, *args], kwargs={}), told(value=None))
+        link.request("call", (target,))
+        liar.hear()
+        return liar.hear()
+
+
+def test_shared_containers_follow_changes_of_both_sides() -> None:
+    """Two honest ends: a list that both hold, and that either changes, stays one list."""
+    left, right = socket.socketpair()
+    deciding, serving = Link(left.detach(), decides=True), Link(right.detach(), decides=False)
+    kept: list[list[Any]] = []
+    serving.operations.names = lambda _: {"keep": kept.append, "change": lambda: kept[0].append({"b": 2})}
+    thread = threading.Thread(target=serving.serve)
+    thread.start()
+    try:
+        names = deciding.request("names", ("keep", "change"))
+        mine: list[Any] = [1]
+        names["keep"](mine)
+        mine.append((2, [3]))
+        names["change"]()
+        assert mine == [1, (2, [3]), {"b": 2}]
+        assert kept == [mine]
+        mine[1][1].append(4)
+        names["change"]()
+        assert kept[0][1] == (2, [3, 4])
+        assert mine[-1] == {"b": 2}
+    finally:
+        deciding.close()
+        thread.join()
+        serving.close()
