@@ -106,6 +106,8 @@ class Numerals(Cursor):
         if not period.isdigit():
             return None
         whole, _, decimals = text.partition(".")
+        if decimals and not decimals.isdigit():
+            raise ReadError("a period behind an exponent")
         if len(whole + decimals + period) > MAX_DIGITS:
             raise TooLarge("a literal of too many digits")
         scale = 10 ** len(decimals)
