@@ -98,7 +98,8 @@ def test_text_is_read_as_this_tree(text: str, tree: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "(", "1+", "\\frac{1}", "x=", "(1,2", "4\u200b2", "@", "3.14159\\ldots", "5 if x>0, otherwise 6",
-     "42 not", "\\begin{pmatrix}1&2\\\\3\\end{pmatrix}", "[1)", "12_2", "import os; 1", "0.5e5\\overline{3}", "1.5e3(2)"],
+     "42 not", "\\begin{pmatrix}1&2\\\\3\\end{pmatrix}", "[1)", "12_2", "import os; 1", "0.5e5\\overline{3}",
+     "1.5e3(2)", "binom(5)", "binom{5}", "log(1,2,3)"],
 )  # fmt: skip
 def test_what_is_no_answer_is_refused(text: str) -> None:
     """Nothing is read into text outside the grammar, hedges included."""

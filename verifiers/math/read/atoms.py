@@ -42,6 +42,9 @@ _LETTERS = re.compile(
 )
 
 
+_ARITY = {"binomial": (2,), "log": (1, 2)}
+
+
 class Atoms(Numerals):
     """Reads one number, symbol or function call."""
 
@@ -207,8 +210,13 @@ class Atoms(Numerals):
         elif name in {"min", "max", "gcd", "lcm"} and self.at("\\{"):
             items = self.bracketed()
             arguments = getattr(items, "items", (items,))
+        elif name == "binomial":
+            top = self.argument(whole=True)
+            arguments = (top, self.argument(whole=True))
         else:
             arguments = (self.functional(),)
+        if len(arguments) not in _ARITY.get(name, (len(arguments),)):
+            raise self.unexpected(f"{name} of {len(arguments)} arguments")
         if name == "log" and base is not None:
             return Call("log", (arguments[0], base))
         if name == "lg":
