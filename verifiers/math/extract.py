@@ -1,0 +1,279 @@
+"""Where in a response the answer stands. Every search is one linear pass; nothing is parsed here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from verifiers.math.options import MathOptions, Source
+from verifiers.math.read.names import (
+    CONDITION_WORDS,
+    CONNECTIVES,
+    CONSTANTS,
+    DOMAIN_WORDS,
+    FILLER_WORDS,
+    FUNCTIONS,
+    GREEK,
+)
+from verifiers.math.read.units import UNITS
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A stretch of the response that may be the answer. `start` and `end` are code points of the response."""
+
+    text: str
+    source: Source
+    start: int
+    end: int
+    loose: bool = False
+    """Cut out of prose: mere words do not count as an answer here."""
+
+
+_BRACES = re.compile(r"(?:boxed|fbox)\s*\{|\\\\|\\[{}]|[{}]")
+_BETWEEN = re.compile(
+    r"""[\s.]*
+    (?: [,;]\s*(?:and|or)? | (?=\s*$) | (?:[a-z]+\s+|for\s+part\s+\(?[a-z]\)?\s+){0,3}(?:and|or) )
+    (?:\s*[a-zA-Z](?:_\{?\w+\}?)?\s*(?:=|\\in))?\s*""",
+    re.VERBOSE,
+)
+_MARKUP = re.compile(r"\\(?:text|mathrm|textbf)\s*\{([^{}]*)\}|\\q?quad|\\[,;:! ()\[\]]|\$|\*\*")
+_MOST_BETWEEN = 60
+
+_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
+_PHRASE = re.compile(
+    r"(?:final\s+answer|(?:the\s+)?(?:correct\s+)?(?:answer|option|choice))(?:\s+to\s+[^.\n:]{1,60})?"
+    r"(?:\s*\*\*)?\s*(?:is|are|:|=|will\s+be)(?:\s*\*\*)?[\s:]*",
+    re.IGNORECASE,
+)
+_HASH = re.compile(r"####[ \t]*([^\n]+)")
+_BOLD = re.compile(r"\*\*([^*\n]{1,400})\*\*")
+_DELIMITER = re.compile(r"\\\\|\\[()\[\]]|\\.|\$\$?", re.DOTALL)
+_CLOSERS = {"\\(": "\\)", "\\[": "\\]"}
+_TURN = re.compile(r"<\|[a-z_]{2,20}\|>")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$|\*)|\n")
+_COPULA = re.compile(r"(?:\b(?:is|are|equals|be|was|were)\b|=|:)[ \t]*")
+_NUMBER = re.compile(
+    r"(?<![\w.,/^_\\-])(?:[-+−]?\s?(?:[$€£]\s?)?)(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"(?:\s?/\s?\d+)?(?:[eE][+-]?\d+)?\s?(?:%|€|\\%|percent\b|°)?"
+)
+_STATEMENT = re.compile(r"\w\s+(?:is|are|was|were)\s+\w")
+_COMMAND = re.compile(r"\\[a-zA-Z]+")
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_KNOWN_WORDS = frozenset(
+    word.lower()
+    for names in (
+        FUNCTIONS,
+        CONSTANTS,
+        GREEK,
+        CONNECTIVES,
+        CONDITION_WORDS,
+        FILLER_WORDS,
+        DOMAIN_WORDS,
+        UNITS,
+    )
+    for word in names
+) | {"per", "square", "cubic", "squared", "cubed", "am", "pm", "mod"}
+_LINE = 400
+"""Characters of a sentence or line that may be an answer."""
+
+
+def candidates(response: str, options: MathOptions) -> Iterator[Candidate]:
+    """The places an answer may stand, best first. The first that can be read is the answer."""
+    start = after_reasoning(response)
+    if options.reasoning != "keep":
+        if start is None or (options.reasoning == "require" and start == 0):
+            return
+        visible = start
+    else:
+        visible = 0
+    allowed = set(options.sources)
+    if "boxed" in allowed and (box := last_boxes(response, visible)) is not None:
+        yield box
+    turn = _TURN.search(response, start or 0)
+    text = _Text(
+        response, start or 0, turn.start() if turn and turn.start() > (start or 0) else len(response)
+    )
+    finders = {
+        "tags": text.tags,
+        "phrase": text.phrase,
+        "hash": text.hash,
+        "bold": text.bold,
+        "formula": text.formula,
+    }
+    for source, finder in finders.items():
+        if source in allowed:
+            yield from finder()
+    if "text" in allowed:
+        yield from text.whole()
+
+
+def formulas(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The spans of `$..$`, `$$..$$`, `\\(..\\)` and `\\[..\\]` between start and end, delimiters included."""
+    found: list[tuple[int, int]] = []
+    begin, closer = 0, ""
+    for match in _DELIMITER.finditer(text, start, end):
+        sign = match[0]
+        if sign == closer:
+            if match.start() > begin + len(closer):
+                found.append((begin, match.end()))
+            closer = ""
+        elif sign in _CLOSERS or (sign.startswith("$") and not closer):
+            begin, closer = match.start(), _CLOSERS.get(sign, sign)
+    return found
+
+
+def is_prose(text: str) -> bool:
+    """Whether words stand beside a formula or number, as in `the 3rd item`, or make a sentence."""
+    outside, position = "", 0
+    for begin, end in formulas(text, 0, len(text)):
+        outside, position = outside + text[position:begin] + " ", end
+    outside = _COMMAND.sub(" ", outside + text[position:])
+    if not any(character.isdigit() for character in text) and outside == text:
+        return _STATEMENT.search(text) is not None
+    return any(word.lower() not in _KNOWN_WORDS for word in _WORD.findall(outside))
+
+
+def after_reasoning(response: str) -> int | None:
+    """Where the text after the last `</think>` begins: 0 without one; None when a `<think>` stays open."""
+    closed = response.rfind("</think>")
+    start = closed + len("</think>") if closed >= 0 else 0
+    return None if response.find("<think>", start) >= 0 else start
+
+
+def last_boxes(response: str, start: int = 0) -> Candidate | None:
+    """The last complete box, with the boxes before it that belong to the same list."""
+    boxes = complete_boxes(response, start)
+    if not boxes:
+        return None
+    chosen = [boxes[-1]]
+    for box in reversed(boxes[:-1]):
+        between = response[box[2] : chosen[0][0]].rstrip("\\")
+        if len(between) > _MOST_BETWEEN or not _BETWEEN.fullmatch(
+            _MARKUP.sub(r" \1 ", between).replace("$", " ")
+        ):
+            break
+        chosen.insert(0, box)
+    contents = [response[box[1] : box[2] - 1] for box in chosen]
+    if len(set(contents)) == 1:
+        contents, chosen = contents[-1:], chosen[-1:]
+    return Candidate(", ".join(contents), "boxed", chosen[0][1], chosen[-1][2] - 1)
+
+
+def complete_boxes(response: str, start: int = 0) -> list[tuple[int, int, int]]:
+    """(start, start of the content, end) of every closed box that holds no other."""
+    found: list[tuple[int, int, int]] = []
+    if "boxed" not in response and "fbox" not in response:
+        return found
+    open_braces: list[tuple[bool, int, int]] = []
+    for match in _BRACES.finditer(response, start):
+        brace = match[0]
+        if brace.endswith("{") and len(brace) > 2:
+            open_braces.append((True, match.start(), match.end()))
+        elif brace == "{":
+            open_braces.append((False, match.start(), match.end()))
+        elif brace == "}" and open_braces:
+            is_box, begin, content = open_braces.pop()
+            if is_box and not (found and found[-1][0] > begin):
+                found.append((begin, content, match.end()))
+    return found
+
+
+class _Text:
+    """The part of a response that is not reasoning."""
+
+    def __init__(self, response: str, start: int, end: int) -> None:
+        self.response = response
+        self.start = start
+        self.end = end
+
+    def tags(self) -> Iterator[Candidate]:
+        found: tuple[int, int] | None = None
+        begin: int | None = None
+        for tag in _TAG.finditer(self.response, self.start, self.end):
+            if not tag[1]:
+                begin = tag.end()
+            elif begin is not None:
+                found, begin = (begin, tag.start()), None
+        if found is not None:
+            yield self._candidate(*found, "tags")
+
+    def phrase(self) -> Iterator[Candidate]:
+        matches = list(_PHRASE.finditer(self.response, self.start, self.end))
+        if not matches:
+            return
+        begin = matches[-1].end()
+        rest = min(self.end, begin + _LINE)
+        formula = next((span for span in formulas(self.response, begin, rest) if span[0] == begin), None)
+        stop = self._sentence_end(formula[1] if formula else begin, rest)
+        yield from self._sentence(begin, stop, "phrase", fallback=True)
+        if formula is not None:
+            yield self._candidate(*formula, "phrase")
+
+    def hash(self) -> Iterator[Candidate]:
+        if "####" not in self.response:
+            return
+        matches = list(_HASH.finditer(self.response, self.start, self.end))
+        if matches:
+            yield self._candidate(*matches[-1].span(1), "hash")
+
+    def bold(self) -> Iterator[Candidate]:
+        matches = [
+            match
+            for match in _BOLD.finditer(self.response, self.start, self.end)
+            if match[1].strip()[-1:] != ":"
+        ]
+        if matches:
+            yield self._candidate(*matches[-1].span(1), "bold", loose=True)
+
+    def formula(self) -> Iterator[Candidate]:
+        if len(self.response) - self.start <= _LINE:  # `$28$ percent`, `$12$ and $13$`
+            yield self._candidate(self.start, self.end, "formula", loose=True)
+        spans = formulas(self.response, self.start, self.end)
+        if not spans:
+            return
+        begin, end = spans[-1]
+        if len(self.response[begin:end].strip("$ ")) == 1:  # a lone letter in a sentence
+            return
+        if not _NUMBER.search(self.response, end, min(self.end, end + _LINE)):
+            yield self._candidate(begin, end, "formula")
+
+    def whole(self) -> Iterator[Candidate]:
+        text = self.response[self.start : self.end].rstrip()
+        end = self.start + len(text)
+        if len(text) <= _LINE:
+            yield self._candidate(self.start, end, "text", loose=True)
+        line = self.response.rfind("\n", self.start, end) + 1
+        line = max(line, self.start, end - _LINE)
+        yield from self._sentence(line, end, "text", fallback=False)
+        begin = max(self.start, end - _LINE)
+        stops = [
+            match.end() for match in _SENTENCE_END.finditer(self.response, begin, end) if match.end() < end
+        ]
+        for first, last in zip([begin, *stops][::-1], [*stops, end][::-1], strict=False):
+            yield from self._sentence(first, last, "text", fallback=True)
+
+    def _sentence(self, begin: int, end: int, source: Source, *, fallback: bool) -> Iterator[Candidate]:
+        """A sentence as a whole, what follows its last `is` or `=`, and the last number in it."""
+        end -= len(self.response[begin:end]) - len(self.response[begin:end].rstrip(" .!\n"))
+        if begin >= end:
+            return
+        yield self._candidate(begin, end, source, loose=True)
+        for match in list(_COPULA.finditer(self.response, begin, end))[:-4:-1]:
+            if match.end() < end and match[0].strip() != "=":
+                yield self._candidate(match.end(), end, source, loose=True)
+        if fallback:
+            spans = formulas(self.response, begin, end)
+            numbers = list(_NUMBER.finditer(self.response, begin, end))
+            if spans and (not numbers or spans[-1][1] >= numbers[-1].end()):
+                yield self._candidate(*spans[-1], source)
+            elif numbers:
+                yield self._candidate(*numbers[-1].span(), source)
+
+    def _sentence_end(self, begin: int, end: int) -> int:
+        match = _SENTENCE_END.search(self.response, begin, end)
+        return match.start() if match else end
+
+    def _candidate(self, start: int, end: int, source: Source, *, loose: bool = False) -> Candidate:
+        return Candidate(self.response[start:end].strip().strip("*").strip(), source, start, end, loose)

@@ -1,0 +1,300 @@
+"""One response against its ground truth: extract, read, compare. Runs in the worker processes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from verifiers.math.compare import budget
+from verifiers.math.compare.answers import Comparer
+from verifiers.math.compare.closed_forms import closed
+from verifiers.math.compare.collections import expand_signs
+from verifiers.math.compare.enclosure import Evaluator
+from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
+from verifiers.math.compare.inequalities import is_infinite
+from verifiers.math.compare.labels import named
+from verifiers.math.compare.matrices import has_matrix
+from verifiers.math.compare.points import points
+from verifiers.math.compare.policy import Outcome, Policy
+from verifiers.math.compare.values import COARSE, is_complex
+from verifiers.math.describe import describe
+from verifiers.math.extract import Candidate, candidates, is_prose
+from verifiers.math.options import SOURCES, MathOptions
+from verifiers.math.read import phrases
+from verifiers.math.read.answer import read_answer
+from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
+from verifiers.math.read.tokens import MAX_CHARACTERS
+from verifiers.math.traverse import children, free_symbols, name_applications
+from verifiers.math.tree import EXPRESSIONS, Choice, Listing, Node, Set, SetOperation, Special, Text, Tuple
+from verifiers.types import Outcome as Judgement
+from verifiers.types import Unscorable, Verdict
+
+_GROUPED = re.compile(r"\d,\d{3}(?!\d)")
+_ESCAPED_TWICE = re.compile(r"\\\\(?=[a-zA-Z]|[()\[\]{}])")
+_ESCAPED_ONCE = re.compile(r"(?<!\\)\\[a-zA-Z]")
+_WHOLE_LENGTH = 2_000
+_REASON = {TooCostly: "too_costly", Undefined: "undefined_value"}
+CLIP = 512
+"""Characters of the response in a summary."""
+MAX_TRUTHS = 64
+"""Alternatives in a list of ground truths."""
+
+
+class InvalidGroundTruth(Exception):
+    """The ground truth is no answer that could be compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A ground truth as read; with commas between digits it may have a second reading, as a list."""
+
+    readings: tuple[Node, ...]
+    text: str
+
+
+def judge(response: str, ground_truth: Any, options: MathOptions) -> Judgement:
+    """The verdict on `response`. `ground_truth` is a string, a number's literal, or a list of
+    alternatives."""
+    alternatives = ground_truth if isinstance(ground_truth, list) else [ground_truth]
+    if not 1 <= len(alternatives) <= MAX_TRUTHS or not all(isinstance(text, str) for text in alternatives):
+        return Unscorable(
+            "invalid_ground_truth", "a ground truth is a text, a number, or a list of 1 to 64 texts"
+        )
+    try:
+        truths = [read_truth(text, options.kind) for text in alternatives]
+    except InvalidGroundTruth as fault:
+        return Unscorable("invalid_ground_truth", str(fault))
+    verdict: Judgement = _judge_one(response, truths[0], options)
+    for truth in truths[1:]:
+        if isinstance(verdict, Unscorable) or verdict.correct:
+            break
+        verdict = _judge_one(response, truth, options)
+    return verdict
+
+
+def _judge_one(response: str, truth: Truth, options: MathOptions) -> Judgement:
+    found = find_answer(response, options, wants=truth.readings[0])
+    if isinstance(found.answer, ReadError):
+        return _refused(found, found.answer, truth, options)
+    outcome = _compare(truth, found.answer, _policy(options, truth.readings[0]))
+    if isinstance(outcome, Unscorable):
+        return outcome
+    reason = "equal" if outcome.equal else outcome.reason or "different"
+    shown = {"parsed": describe(found.answer[0]), "route": outcome.route}
+    flags = tuple(sorted(outcome.flags)) if outcome.equal else ()
+    return Verdict(outcome.equal, reason, float(outcome.equal), _detail(found, truth, options, shown), flags)
+
+
+def _refused(found: Found, fault: ReadError, truth: Truth, options: MathOptions) -> Verdict:
+    match fault:
+        case TooLarge():
+            reason = "too_costly"
+        case UnsupportedKind():
+            reason = "unsupported_kind"
+        case _:
+            reason = "no_answer" if found.candidate is None or not found.candidate.text else "unparsable"
+    return Verdict(False, reason, 0.0, _detail(found, truth, options, {"problem": str(fault)}))
+
+
+def _detail(found: Found, truth: Truth, options: MathOptions, shown: dict[str, str]) -> dict[str, Any]:
+    """What was taken from the response, where, and how it was decided."""
+    if options.detail == "none":
+        return {}
+    taken: dict[str, Any] = {"extracted": None, "source": None, "span": None}
+    if found.candidate is not None:
+        text = found.candidate.text
+        taken = {
+            "extracted": text if options.detail == "full" else text[:CLIP],
+            "source": found.candidate.source,
+            "span": [found.candidate.start, found.candidate.end],
+        }
+    return {**taken, "expected": describe(truth.readings[0]), **shown}
+
+
+class Found(NamedTuple):
+    """The place that counts, and its readings or why it has none."""
+
+    candidate: Candidate | None
+    answer: tuple[Node, ...] | ReadError
+
+
+def find_answer(response: str, options: MathOptions, wants: Node | None = None) -> Found:
+    """The first candidate that can be read. A box or tag alone decides, read or not.
+
+    wants: the ground truth. One that is a choice letter passes over places that hold none; words out of
+    running prose count only when it is words itself.
+    """
+    unread: Found | None = None
+    other: Found | None = None
+    for candidate in candidates(response, options):
+        if candidate.loose and is_prose(candidate.text) and not isinstance(wants, Choice):
+            continue
+        try:
+            found = Found(
+                candidate, _readings(candidate.text, options.kind, choice=isinstance(wants, Choice))
+            )
+        except ReadError as fault:
+            if candidate.source in _DECIDING and not isinstance(wants, Choice):
+                return Found(candidate, fault)
+            if not candidate.loose and candidate.source != "text":
+                unread = unread or Found(candidate, fault)
+            continue
+        if _counts(found, wants):
+            return found
+        if wants is None or isinstance(wants, Choice):
+            other = other or found
+    return other or unread or Found(None, ReadError("no answer found"))
+
+
+_DECIDING = frozenset(("boxed", "tags"))
+
+
+def _counts(found: Found, wants: Node | None) -> bool:
+    assert found.candidate is not None
+    assert isinstance(found.answer, tuple)
+    answer = found.answer[0]
+    if isinstance(wants, Choice):
+        return isinstance(answer, Choice)
+    if isinstance(answer, Text | Special) and found.candidate.source not in _DECIDING | {"hash"}:
+        return isinstance(wants, Text | Special)
+    return True
+
+
+def _readings(text: str, kind: str, *, choice: bool = False) -> tuple[Node, ...]:
+    text = _unescaped(text)
+    if kind == "text":
+        if len(text) > MAX_CHARACTERS:
+            raise TooLarge(f"longer than {MAX_CHARACTERS} characters")
+        return (phrases.words(phrases.plain(text)),)
+    try:
+        node = _as_kind(read_answer(text), kind)
+    except ReadError:
+        letter = phrases.leading_choice(phrases.plain(text)) if choice else None
+        if letter is None:
+            raise
+        return (letter,)
+    if _GROUPED.search(text) and ",0" not in text.replace(",000", ""):
+        try:
+            other = _as_kind(read_answer(text, grouped=False), kind)
+        except ReadError:
+            return (node,)
+        if other != node:
+            return (node, other)
+    return (node,)
+
+
+def _as_kind(node: Node, kind: str) -> Node:
+    match kind, node:
+        case "choice", _ if not isinstance(node, Choice):
+            raise ReadError("no choice letter")
+        case "interval", Tuple((_, _)):
+            return SetOperation("union", (node,))
+        case "tuple", Listing(items):
+            return Tuple(items)
+        case "set", Listing(items):
+            return Set(items)
+        case "number", _ if free_symbols(node) or not isinstance(node, EXPRESSIONS):
+            raise ReadError("no number")
+    return node
+
+
+def _unescaped(text: str) -> str:
+    """LaTeX that went through JSON twice, so that every backslash is doubled, as it was meant."""
+    if "\\\\" in text and _ESCAPED_TWICE.search(text) and not _ESCAPED_ONCE.search(text):
+        return _ESCAPED_TWICE.sub(r"\\", text)
+    return text
+
+
+@lru_cache(maxsize=4096)
+def read_truth(text: str, kind: str) -> Truth:
+    """Read a ground truth: the whole text, or the answer in it. Raises `InvalidGroundTruth`."""
+    if len(text) <= _WHOLE_LENGTH and "boxed" not in text:
+        try:
+            nodes = _readings(text, kind)
+            return Truth(nodes, text)
+        except ReadError as fault:
+            first: ReadError | None = fault
+    else:
+        first = None
+    options = MathOptions(kind=kind, sources=tuple(source for source in SOURCES if source != "text"))
+    found = find_answer(text, options)
+    if isinstance(found.answer, ReadError):
+        raise InvalidGroundTruth(f"the ground truth cannot be read: {first or found.answer}")
+    return Truth(found.answer, text)
+
+
+def _policy(options: MathOptions, truth: Node) -> Policy:
+    return Policy(
+        complex_letters=is_complex(truth),
+        log_base=options.log_base,
+        assume=tuple(sorted(options.assume.items())),
+        rounded=options.decimals == "rounded",
+        units=options.units,
+        percent=options.percent,
+        order=options.order,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _compare(truth: Truth, answers: tuple[Node, ...], policy: Policy) -> Outcome | Unscorable:
+    """The best outcome over the readings of both sides."""
+    budget.renew()
+    outcome: Outcome | None = None
+    for expected in truth.readings:
+        for answer in answers:
+            try:
+                found = Comparer(policy).compare(expected, answer)
+            except ComparisonError as fault:
+                blamed = _blame(expected, policy)
+                if blamed is not None:
+                    return Unscorable("invalid_ground_truth", blamed)
+                found = Outcome(equal=False, route="none", reason=_REASON.get(type(fault), "not_comparable"))
+            if found.equal:
+                return found
+            outcome = outcome or found
+    assert outcome is not None
+    return outcome
+
+
+def cost_of(truth: Node, options: MathOptions) -> str | None:
+    """Why a ground truth cannot be compared with anything, in words; None when it can."""
+    return _blame(truth, _policy(options, truth))
+
+
+def _blame(truth: Node, policy: Policy) -> str | None:
+    """Why the ground truth itself cannot be compared with anything; None when the response is to blame."""
+    value = named(truth).value
+    if isinstance(value, EXPRESSIONS) and not has_matrix(value):
+        if is_infinite(value):
+            return None
+        signed = (_no_value(part, policy) for part in expand_signs(name_applications(value)))
+        return next((fault for fault in signed if fault is not None), None)
+    for child in children(value):
+        if (fault := _blame(child, policy)) is not None:
+            return fault
+    return None
+
+
+def _no_value(node: Node, policy: Policy) -> str | None:
+    budget.renew()
+    try:
+        node = closed(node)
+    except ComparisonError as fault:
+        return f"the ground truth cannot be compared: {fault}"
+    evaluator = Evaluator(complex_values=is_complex(node) or policy.complex_letters, log_base=policy.log_base)
+    for point in points(
+        sorted(free_symbols(node)), dict(policy.assume), complex_letters=policy.complex_letters
+    ):
+        try:
+            evaluator.at(node, point, COARSE)
+        except (Undefined, Unclear):
+            continue
+        except TooCostly as costly:
+            return f"the ground truth is too costly: {costly}"
+        except NotComparable as unknown:
+            return f"the ground truth cannot be compared: {unknown}"
+        else:
+            return None
+    return "the ground truth has no value at any point"
