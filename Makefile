@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell pwd | cksum | cut -d' ' -f1)
 
-.PHONY: help install serve test check format test-hostile test-arrays lint-docker lock clean
+.PHONY: help install serve test check format test-hostile fuzz test-arrays lint-docker lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -34,6 +34,11 @@ format: install ## rewrite the sources in the house format
 
 test-hostile: install ## thousands of hostile programs mixed with good ones
 	$(BIN)/pytest -m hostile tests
+
+COUNT ?= 1000000
+SEED ?= 1
+fuzz: install ## COUNT random and mutated responses through the math verifier
+	$(BIN)/python tests/verifiers/math/math_fuzz.py $(COUNT) $(SEED)
 
 test-arrays: install ## rollouts on PyTorch and JAX, and against TRL's loss (an environment of its own)
 	@[ -x .venv-arrays/bin/python ] || $(BIN)/python -m venv .venv-arrays

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 
 from app.admission import Admission
-from app.cache import VerdictCache
 from app.claims import Claims
 from app.group_scoring import GroupScorer
 from app.groups import GroupIntake
 from app.idempotency import Idempotency
 from app.intake import Intake
+from app.judges import Judges
 from app.metrics import Metrics
-from app.pool import Pool
 from app.scoring import Scorer, Tally
 from app.settings import Settings
 from audit.log import VerdictLog
 from audit.types import LogConfig
 from verifiers.base import Verifier
-from verifiers.registry import Registry
-
-if TYPE_CHECKING:
-    from sandbox.engine import Sandbox
 
 VERSION: Final = version("goldcheck")
 
@@ -47,10 +41,9 @@ class Service:
 
     def __init__(self, settings: Settings, verifiers: Sequence[Verifier] | None = None) -> None:
         self.settings = settings
-        self.sandbox: Sandbox | None = None
-        if verifiers is None:
-            self.sandbox, verifiers = built_in(settings)
-        self.registry = Registry(verifiers)
+        self.judges = Judges(settings, verifiers)
+        self.registry = self.judges.registry
+        self.sandbox = self.judges.sandbox
         self.intake = Intake(settings, self.registry)
         self.group_intake = GroupIntake(settings, self.intake)
         self.validating = asyncio.Semaphore(1)
@@ -58,15 +51,12 @@ class Service:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
         self.log = VerdictLog(_log_config(settings), observer=self.metrics)
-        width = settings.concurrency or 2 * len(os.sched_getaffinity(0))
-        self._pool = Pool(width, settings.verifier_timeout_s, VerdictCache(settings.cache_bytes))
 
     async def start(self) -> None:
         """Warm everything up. A weak host or a broken database does not stop it: `faults` says why."""
         self.log.start()
-        if self.sandbox is not None:
-            await self.sandbox.start()
-        self.scorer = Scorer(self.registry, self._pool, self.log, self._observe)
+        await self.judges.start()
+        self.scorer = Scorer(self.registry, self.judges.pool, self.log, self._observe)
         self.group_scorer = GroupScorer(self.scorer, self.log)
         self.idempotency = Idempotency(
             self._open_claims(), self.settings.idempotency_window_s, self.settings.idempotency_bytes
@@ -80,20 +70,14 @@ class Service:
         """Stop what still runs, write what was counted."""
         self.refuse_more()
         await self.idempotency.close()
-        await self._pool.close()
-        if self.sandbox is not None:
-            await self.sandbox.close()
+        await self.judges.close()
         await self.log.close()
 
     def faults(self) -> list[str]:
         """Why this worker cannot do all that it offers; empty when it can."""
         if self.admission.closing:
             return ["the service is shutting down"]
-        if self.sandbox is not None:
-            report = self.sandbox.report()
-            if not report.available:
-                return [f"programs are not run here: {report.reason}"]
-        return []
+        return self.judges.faults()
 
     def warnings(self) -> list[str]:
         """What is broken although every verdict is still given."""
@@ -129,19 +113,3 @@ def _log_config(settings: Settings) -> LogConfig:
         queue_bytes=settings.audit_queue_bytes,
     )
 
-
-def built_in(settings: Settings) -> tuple[Sandbox | None, Sequence[Verifier]]:
-    """The sandbox and the verifiers that goldcheck comes with."""
-    from sandbox.config import SandboxConfig
-    from sandbox.engine import Sandbox
-    from verifiers.code import CodeVerifier
-    from verifiers.numeric import NumericVerifier
-
-    config = SandboxConfig(
-        run_dir=str(settings.data_dir.absolute() / "run"),
-        slots=settings.sandbox_slots,
-        minimum=settings.min_isolation,
-        uids=(settings.sandbox_uid_first, settings.sandbox_uid_count),
-    )
-    sandbox = Sandbox(config)
-    return sandbox, [NumericVerifier(), CodeVerifier(sandbox)]

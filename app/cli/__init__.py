@@ -9,6 +9,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from app.cli.errors import CommandError
+from app.cli.lint import lint
 from app.cli.openapi import openapi
 from app.cli.serve import serve
 from app.cli.settings import settings
@@ -24,6 +25,7 @@ commands = typer.Typer(
 commands.command()(serve)
 commands.command()(settings)
 commands.command()(verify)
+commands.command()(lint)
 commands.command()(openapi)
 
 

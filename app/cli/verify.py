@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from app.cli.errors import CommandError
+from app.cli.progress import reading
 from app.cli.settings import load_settings
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress
 
     from app.cli.results import Results
     from app.intake import Job
@@ -79,7 +80,7 @@ class _Run:
         from app.offline import offline
 
         async with offline(self._settings) as service:
-            with self._progress() as (progress, task):
+            with reading(Path(self._name), "judged") as (progress, task):
                 for chunk in self._chunks():
                     jobs = self._read_jobs(chunk, service, progress)
                     await self._judge_chunk(jobs, service)
@@ -145,22 +146,6 @@ class _Run:
             while len(rest) == most and not rest.endswith(b"\n"):
                 rest = self._source.readline(most)
             yield line
-
-    @contextlib.contextmanager
-    def _progress(self) -> Iterator[tuple[Progress, TaskID]]:
-        from rich import progress as bars
-        from rich.console import Console
-
-        console = Console(stderr=True)
-        with bars.Progress(
-            bars.TextColumn("{task.fields[lines]} judged"),
-            bars.BarColumn(),
-            bars.TaskProgressColumn(),
-            bars.TimeRemainingColumn(),
-            console=console,
-            disable=not console.is_terminal,
-        ) as progress:
-            yield progress, progress.add_task("", total=Path(self._name).stat().st_size or None, lines=0)
 
     def show_summary(self) -> None:
         """Print how many were accepted, rejected and unscorable."""

@@ -58,6 +58,11 @@ class MathVerifier:
         """End the workers."""
         await self.pool.close()
 
+    @property
+    def ready(self) -> bool:
+        """Whether the workers are up."""
+        return self.pool.ready
+
     def environment(self) -> Mapping[str, str]:
         """What outside the request can change a verdict."""
         return {
