@@ -49,7 +49,7 @@ class Edge:
             except Problem as problem:
                 await problem.response()(scope, receive, send_with_id)
             else:
-                await self._app(scope, receive, send_with_id)
+                await self._app(scope, receive, send_with_id)  # what it raises, it has answered and logged
             if self._log_requests or (status >= _FIRST_ERROR and scope["path"] not in OPEN_PATHS):
                 _log_request(scope, status, perf_counter() - began)
 

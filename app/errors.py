@@ -199,7 +199,7 @@ def _answer_bad_query(_: Request, error: Exception) -> Response:
     return Problem("invalid_query", faults[0].message, faults, len(error.errors())).response()
 
 
-def _answer_unexpected(request: Request, error: Exception) -> Response:
+async def _answer_unexpected(request: Request, error: Exception) -> Response:
     """A fault of ours outside all verdicts."""
     structlog.get_logger().error("request failed", path=request.url.path, **describe_error(error))
     return Problem("internal_error").response()

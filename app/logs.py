@@ -8,6 +8,17 @@ import traceback
 from typing import Final, TextIO
 
 import structlog
+from structlog.typing import EventDict
+
+
+def _describe_errors_of_the_server(_: object, __: str, event: EventDict) -> EventDict:
+    """The server logs what a request raised, with the message: it may quote a response."""
+    error = event.get("exc_info")
+    if isinstance(error, tuple) and error[1] is not None and event.get("logger") == "uvicorn.error":
+        del event["exc_info"]
+        event |= describe_error(error[1])
+    return event
+
 
 _SHARED: Final[list[structlog.typing.Processor]] = [
     structlog.contextvars.merge_contextvars,
@@ -15,6 +26,7 @@ _SHARED: Final[list[structlog.typing.Processor]] = [
     structlog.stdlib.add_logger_name,
     structlog.stdlib.ExtraAdder(),
     structlog.processors.TimeStamper(fmt="iso", utc=True),
+    _describe_errors_of_the_server,
     structlog.processors.format_exc_info,
 ]
 

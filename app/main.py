@@ -6,9 +6,10 @@ import contextlib
 import functools
 import gc
 from collections.abc import AsyncIterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from app.auth import Doorkeeper
 from app.edge import Edge
@@ -41,7 +42,8 @@ def create_app(settings: Settings | None = None, verifiers: Sequence[Verifier] |
         finally:
             await service.close()
 
-    app = FastAPI(
+    app = _Application(
+        settings,
         title="goldcheck",
         version=VERSION,
         lifespan=lifespan,
@@ -53,8 +55,23 @@ def create_app(settings: Settings | None = None, verifiers: Sequence[Verifier] |
     for routes in (verify, groups, rollouts, catalog, sandbox, audit, health, docs):
         app.router.routes.extend(routes.router.routes)  # `include_router` would look each path up twice
     app.openapi = functools.cache(functools.partial(openapi_document, app))  # type: ignore[method-assign]
-    app.add_middleware(Edge, doorkeeper=Doorkeeper(settings), log_requests=settings.log_level == "debug")
     return app
+
+
+class _Application(FastAPI):
+    """Has the edge around everything, also around the handler that answers faults of ours."""
+
+    def __init__(self, settings: Settings, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._settings = settings
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """What serves a request. Middleware that is merely added stands inside of that handler."""
+        return Edge(
+            super().build_middleware_stack(),
+            Doorkeeper(self._settings),
+            log_requests=self._settings.log_level == "debug",
+        )
 
 
 def _spare_the_collector() -> None:
