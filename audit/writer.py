@@ -19,7 +19,7 @@ from audit.types import FaultKind, LogObserver, Stratum
 GROUP = 256
 """Records per transaction, about; more only when they came as one unit."""
 
-LINGER_S = 0.02
+LINGER_S = 0.1
 """With durability `enqueue`, how long a transaction waits for company: part of the loss window."""
 
 RETRY_S = 0.25

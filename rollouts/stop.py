@@ -37,6 +37,7 @@ __all__ = [
 _ENDS: Final = frozenset({"eos", "stop_string", "stop_token", "stop"})
 
 _TRAILING_SUFFIXES: Final = tuple(TRAILING_TOKENS)
+_LAST_CHARACTERS: Final = frozenset(token[-1] for token in TRAILING_TOKENS)
 _TAIL_CHARS: Final = 64
 _WORD_CHARS: Final = 64
 """Longer words are nobody's, and not worth remembering."""
@@ -234,7 +235,7 @@ _AGREED: Final = _agreed_reasons()
 
 def _trailing_token_reason(text: str) -> str | None:
     tail = text[-_TAIL_CHARS:].rstrip()
-    if not tail.endswith(_TRAILING_SUFFIXES):
+    if tail[-1:] not in _LAST_CHARACTERS or not tail.endswith(_TRAILING_SUFFIXES):
         return None
     return next(reason for token, reason in TRAILING_TOKENS.items() if tail.endswith(token))
 
