@@ -65,8 +65,8 @@ class Overlong(TypedDict, total=False):
     max_length: Required[Annotated[int, Field(ge=1, le=MAX_INTEGER, description="tokens", examples=[1024])]]
     cache_length: Required[Annotated[int, Field(ge=1, le=MAX_INTEGER, description="tokens", examples=[128])]]
     weight: Annotated[
-        float,
-        Field(ge=0, le=1e6, description="factor of the penalty, 1 when left out", examples=[1.0]),
+        Annotated[float, Field(ge=0, le=1e6)] | None,
+        Field(description="factor of the penalty, 1 when left out", examples=[1.0]),
     ]
 
 

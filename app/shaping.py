@@ -32,7 +32,9 @@ def overlong_penalty(overlong: Overlong, num_tokens: int) -> float:
     excess = num_tokens - (overlong["max_length"] - overlong["cache_length"])
     if excess <= 0:
         return 0.0
-    return -min(excess / overlong["cache_length"], 1.0) * overlong.get("weight", 1.0)
+    weight = overlong.get("weight")
+    penalty = min(excess / overlong["cache_length"], 1.0) * (1.0 if weight is None else weight)
+    return 0.0 - penalty  # and not -0.0
 
 
 def masked(shaping: Shaping | None, stop: ResolvedStop) -> bool:
