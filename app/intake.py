@@ -16,7 +16,7 @@ from app import contracts
 from app.errors import Fault, Faults, Problem
 from app.ground_truths import GroundTruths
 from app.pacing import Pace
-from app.parsing import Document, replace_unstorable
+from app.parsing import Document, escape_unstorable, replace_unstorable
 from app.settings import Settings
 from audit import exact_json
 from rollouts.stop import ABSENT, ResolvedStop, StopRules, resolve_stop
@@ -141,13 +141,14 @@ class Intake:
         stop_words: contracts.Stop | None = fields.get("stop")
         shaping: contracts.Shaping | None = fields.get("shaping")
         num_tokens = None if stop_words is None else stop_words.get("num_tokens")
-        if shaping is not None and shaping.get("overlong") is not None and num_tokens is None:
-            faults.add(Fault(pointer + "/stop/num_tokens", "shaping.overlong needs it"))
-        if stop_words is not None:
-            _check_stop(stop_words, pointer, faults)
-        if faults.total > before or verifier is None or options is None:
+        if stop_words is not None and not _check_stop(stop_words, pointer, faults):
             return None
         stop = _resolve_stop(stop_words, response)
+        overlong = None if shaping is None else shaping.get("overlong")
+        if overlong is not None and num_tokens is None and not stop.unscorable:
+            faults.add(Fault(pointer + "/stop/num_tokens", "shaping.overlong needs it"))
+        if faults.total > before or verifier is None or options is None:
+            return None
         ground_truth, fault = truths.of(fields)
         if stop.unscorable:
             fault = Unscorable("aborted_generation", f"the generation ended with {stop.stop_reason}")
@@ -224,6 +225,8 @@ def clean(document: Document, item: Any) -> set[str]:
     changed_fields: set[str] = set()
     if not document.may_hold_unstorable or not isinstance(item, dict):
         return changed_fields
+    if isinstance(key := item.get("ground_truth_key"), str):
+        item["ground_truth_key"] = escape_unstorable(key)
     for name in ("response", "ground_truth"):
         if name in item:
             item[name], changed = replace_unstorable(item[name])
@@ -239,26 +242,39 @@ def _clean_keyed(document: Document) -> set[str]:
     changed_keys: set[str] = set()
     if not document.may_hold_unstorable or not isinstance(by_key, dict):
         return changed_keys
-    for key in by_key:
-        by_key[key], changed = replace_unstorable(by_key[key])
+    cleaned: dict[str, Any] = {}
+    for key, value in by_key.items():
+        name = escape_unstorable(key)
+        cleaned[name], changed = replace_unstorable(value)
         if changed:
-            changed_keys.add(key)
-    replace_unstorable(by_key)  # the keys themselves
+            changed_keys.add(name)
+    by_key.clear()
+    by_key.update(cleaned)
     return changed_keys
 
 
 def fill(item: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Take whole fields that `item` leaves out from `defaults`; `meta` is merged key by key."""
+    """Take whole fields that `item` leaves out from `defaults`; `meta` is merged key by key.
+
+    Null counts as left out, except for a ground truth: a null one was sent, and cannot be used.
+    """
     if not defaults:
         return item
-    fields = {**defaults, **item}
-    if "ground_truth" in item and "ground_truth_key" not in item:
+    own = _without_nulls(item)
+    fields = {**defaults, **own}
+    if "ground_truth" in item:
+        own["ground_truth"] = fields["ground_truth"] = item["ground_truth"]
+    if "ground_truth" in own and "ground_truth_key" not in own:
         fields.pop("ground_truth_key", None)
-    if "ground_truth_key" in item and "ground_truth" not in item:
+    if "ground_truth_key" in own and "ground_truth" not in own:
         fields.pop("ground_truth", None)
-    if defaults.get("meta") and "meta" in item:
-        fields["meta"] = {**defaults["meta"], **(item["meta"] or {})}
+    if defaults.get("meta") and "meta" in own:
+        fields["meta"] = {**defaults["meta"], **_without_nulls(own["meta"])}
     return fields
+
+
+def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _is_object(document: Document) -> bool:
@@ -267,7 +283,7 @@ def _is_object(document: Document) -> bool:
 
 def _is_inherited(name: str, item: Mapping[str, Any]) -> bool:
     """Whether an item takes this field from the defaults."""
-    return name not in item and not (name == "ground_truth" and "ground_truth_key" in item)
+    return name not in item and not (name == "ground_truth" and item.get("ground_truth_key") is not None)
 
 
 def _check_ground_truth_key(
@@ -288,12 +304,15 @@ def _check_overlong(shaping: contracts.Shaping | None, pointer: str, faults: Fau
         faults.add(Fault(pointer + "/shaping/overlong/cache_length", "must not exceed max_length"))
 
 
-def _check_stop(stop: contracts.Stop, pointer: str, faults: Faults) -> None:
+def _check_stop(stop: contracts.Stop, pointer: str, faults: Faults) -> bool:
+    """Whether the stop reason can be resolved; if not, a fault is added."""
     reason = stop.get("reason")
     if isinstance(reason, dict):
         word = reason.get("type")
         if not isinstance(word, str) or len(word) > contracts.MAX_LABEL:
             faults.add(Fault(pointer + "/stop/reason/type", "must be a word"))
+            return False
+    return True
 
 
 def _resolve_stop(stop: contracts.Stop | None, response: str) -> ResolvedStop:

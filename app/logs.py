@@ -16,7 +16,7 @@ def _describe_errors_of_the_server(_: object, __: str, event: EventDict) -> Even
     error = event.get("exc_info")
     if isinstance(error, tuple) and error[1] is not None and event.get("logger") == "uvicorn.error":
         del event["exc_info"]
-        event |= describe_error(error[1])
+        event.update(describe_error(error[1]))
     return event
 
 

@@ -26,6 +26,7 @@ _ESCAPED_SURROGATE: Final = rb"\\ud800"
 # Apart from those, NUL and surrogates enter a JSON text as escapes only: raw control characters are refused.
 _UNSTORABLE_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_ESCAPED: Final = re.compile(f"[\0\ud800-\udfff{REPLACEMENT}]")
 
 
 class MalformedJSONError(ValueError):
@@ -140,6 +141,11 @@ def replace_unstorable(value: Any) -> tuple[Any, bool]:
                 container[key] = _UNSTORABLE.sub(REPLACEMENT, item)
                 changed = True
     return root[0], changed
+
+
+def escape_unstorable(name: str) -> str:
+    """A name without NUL and lone surrogates that differs wherever names differ."""
+    return _ESCAPED.sub(lambda found: f"{REPLACEMENT}{ord(found[0]):04x}", name)
 
 
 def holds_huge_integer(value: Any) -> bool:

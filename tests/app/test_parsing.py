@@ -13,6 +13,7 @@ from app.parsing import (
     HugeInteger,
     MalformedJSONError,
     deeper_than,
+    escape_unstorable,
     holds_huge_integer,
     parse_json,
     replace_unstorable,
@@ -117,3 +118,11 @@ def test_the_body_is_let_go_when_it_has_been_read() -> None:
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     """Some clients write one."""
     assert parse_json(bytearray(b"\xef\xbb\xbf[1]")).value == [1]
+
+
+@given(st.lists(st.text("\0\ud800\udfff\ufffd0d8f", max_size=6), unique=True))
+def test_escaped_names_stay_apart(names: list[str]) -> None:
+    """Names that differ still do, and all of them can be stored."""
+    escaped = [escape_unstorable(name) for name in names]
+    assert len(set(escaped)) == len(names)
+    assert "\0" not in "".join(escaped).encode().decode()

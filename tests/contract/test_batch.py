@@ -57,6 +57,71 @@ def test_defaults_fill_whole_fields(client: Client) -> None:
     assert [result["include_in_loss"] for result in results[3:6]] == [False, True, False]
 
 
+DEFAULTS: dict[str, Any] = {
+    "verifier": "exact",
+    "response": "a ",
+    "ground_truth": "a",
+    "prompt": "p",
+    "options": {"strip": True},
+    "stop": {"reason": "length", "num_tokens": 5},
+    "shaping": {"truncation": "mask"},
+    "meta": {"run": "r", "canary": None},
+}
+
+
+@pytest.mark.parametrize("field", ["prompt", "options", "stop", "shaping", "meta", "ground_truth_key"])
+def test_null_counts_as_left_out(client: Client, field: str) -> None:
+    """In an item the default applies then, in the defaults nothing does; alone it is as if it were absent."""
+    left_out, null = batch(client, [{}, {field: None}], defaults=DEFAULTS)
+    for result in (left_out, null):
+        assert (result["reward"], result["include_in_loss"]) == (1.0, False)
+        assert result["stop"]["stop_reason"] == "length"
+    without = {name: value for name, value in DEFAULTS.items() if name != field}
+    pairs = [batch(client, [{}], defaults=defaults) for defaults in (without, without | {field: None})]
+    if field != "ground_truth_key":
+        pairs.append([post(client, without | {field: None}).json()])
+    assert len({json.dumps([one[name] for name in ESSENCE]) for (one,) in pairs}) == 1
+
+
+ESSENCE = ["status", "reward", "reward_components", "stop", "include_in_loss", "failure"]
+
+
+def test_null_fields_of_meta_count_as_left_out(client: Client) -> None:
+    """Where `meta` is merged key by key, too."""
+    results = batch(
+        client,
+        [{}, {"meta": {"canary": None}}, {"meta": {"canary": False}}],
+        defaults=DEFAULTS | {"shaping": None, "meta": {"canary": True}},
+    )
+    assert [result["include_in_loss"] for result in results] == [False, False, True]
+
+
+def test_a_null_ground_truth_was_sent(client: Client) -> None:
+    """It cannot be used, and no default, nor a default's key, takes its place; beside a key it is nothing."""
+    item: dict[str, Any] = {"ground_truth": None}
+    by_key = {name: value for name, value in DEFAULTS.items() if name != "ground_truth"}
+    by_key["ground_truth_key"] = "k"
+    for defaults in (DEFAULTS, by_key):
+        results = batch(
+            client, [item, item | {"ground_truth_key": "k"}], defaults=defaults, ground_truths={"k": "a"}
+        )
+        assert [result["reward"] for result in results] == [None, 1.0]
+        assert results[0]["failure"]["kind"] == "invalid_ground_truth"
+
+
+def test_ground_truths_whose_keys_are_no_unicode(client: Client) -> None:
+    """Keys that could not be stored stay apart from each other, and from those that look like them."""
+    keys = ["\ud800", "\ud801", "\0", "\ufffd", "\ufffdd800", "d800", "\ufffd\ud800", "\ud800\ud800"]
+    results = batch(
+        client,
+        [{"ground_truth_key": key, "response": str(n)} for n, key in enumerate(keys)],
+        defaults={"verifier": "exact", "ground_truth_key": "\udfff"},
+        ground_truths={key: str(n) for n, key in enumerate([*keys, "\udfff"])},
+    )
+    assert [result["reward"] for result in results] == [1.0] * len(keys)
+    assert all(result["audit"]["flags"] == [] for result in results)
+
+
 def test_ground_truths_by_key(client: Client) -> None:
     """Items name a ground truth instead of carrying it; the defaults may name one for all."""
     results = batch(
@@ -129,7 +194,39 @@ def test_ndjson_lines(client: Client) -> None:
     assert {line["index"]: line["reward"] for line in lines} == {0: 0.0, 1: 1.0, 2: 0.0}
 
 
-@pytest.mark.parametrize("accept", ["application/json", "*/*", "text/html", "application/x-ndjsonx"])
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "application/x-ndjson",
+        "APPLICATION/X-NDJSON ; Q=0.5",
+        "application/json, application/x-ndjson",
+        "application/json;q=0.8, application/x-ndjson;q=0.9",
+        "application/json;q=0.4, application/x-ndjson;q=0.5, */*",
+        "text/html, application/x-ndjson; charset=utf-8; q=0.001",
+    ],
+)
+def test_lines_where_they_are_wanted_most(client: Client, accept: str) -> None:
+    """Weights are read; on a tie lines are what was named on purpose."""
+    reply = post(client, {"items": []}, "/v1/verify/batch", accept=accept)
+    assert reply.text == '{"end":true,"count":0}\n'
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "application/json",
+        "*/*",
+        "text/html",
+        "application/x-ndjsonx",
+        "application/*",
+        "",
+        "application/x-ndjson;q=0",
+        "application/json, application/x-ndjson;q=0",
+        "application/x-ndjson;q=0.000, */*;q=0.1",
+        "application/json, application/x-ndjson;q=0.9",
+        "application/x-ndjson;q=0.9, application/*",
+    ],
+)
 def test_json_unless_lines_are_asked_for(client: Client, accept: str) -> None:
     """Any other Accept gets JSON."""
     assert post(client, {"items": []}, "/v1/verify/batch", accept=accept).json() == {"results": []}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from serving import Client, post, verify
+from serving import Client, batch, post, verify
 
 from app.shaping import overlong_penalty
 
@@ -50,14 +50,25 @@ def test_truncation_acts_on_truncated_responses_only(
 
 @pytest.mark.parametrize(
     ("num_tokens", "weight", "penalty"),
-    [(750, 1, 0.0), (800, 1, 0.0), (900, 1, -0.5), (1000, 1, -1.0), (1200, 1, -1.0), (900, 0.5, -0.25)],
+    [
+        (750, 1, 0.0),
+        (800, 1, 0.0),
+        (900, 1, -0.5),
+        (1000, 1, -1.0),
+        (1200, 1, -1.0),
+        (900, 0.5, -0.25),
+        (900, None, -0.5),
+        (900, 0, 0.0),
+        (1200, 0.0, 0.0),
+    ],
 )
-def test_overlong_penalty(client: Client, num_tokens: int, weight: float, penalty: float) -> None:
+def test_overlong_penalty(client: Client, num_tokens: int, weight: float | None, penalty: float) -> None:
     """DAPO's numbers, times the weight; on right and wrong responses, and independent of truncation."""
     shaping = {"overlong": {"max_length": 1000, "cache_length": 200, "weight": weight}}
     for response, correctness in (("a", 1.0), ("b", 0.0)):
         body = verify(client, response=response, stop={"num_tokens": num_tokens}, shaping=shaping)
         assert body["reward_components"] == {"correctness": correctness, "overlong": penalty}
+        assert penalty or math.copysign(1, body["reward_components"]["overlong"]) == 1
         assert body["reward"] == correctness + penalty
 
 
@@ -68,16 +79,34 @@ def test_overlong_weight_is_one_by_default(client: Client) -> None:
 
 
 def test_overlong_needs_the_number_of_tokens(client: Client) -> None:
-    """Without it the call is bad, whatever the stop reason."""
+    """Without it the call is bad."""
     body = {
         "verifier": "exact",
         "response": "a",
         "shaping": {"overlong": {"max_length": 9, "cache_length": 3}},
     }
-    for stop in ({}, {"stop": {"reason": "abort"}}, {"stop": {"num_tokens": None}}):
+    for stop in ({}, {"stop": {"reason": "length"}}, {"stop": {"num_tokens": None}}):
         reply = post(client, body | stop)
         assert reply.status_code == 422
         assert [error["pointer"] for error in reply.json()["errors"]] == ["/stop/num_tokens"]
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        {"reason": "abort"},
+        {"reason": {"type": "abort"}, "engine": "sglang"},
+        {"reason": "length", "unscorable_reasons": ["length"]},
+    ],
+)
+def test_what_has_no_reward_needs_no_number_of_tokens(client: Client, stop: dict[str, Any]) -> None:
+    """An aborted generation is unscorable, and neither it nor its batch is refused for want of a length."""
+    shaping = {"overlong": {"max_length": 10, "cache_length": 5}}
+    body = verify(client, stop=stop, shaping=shaping)
+    assert (body["status"], body["failure"]["kind"]) == ("unscorable", "aborted_generation")
+    defaults = {"verifier": "exact", "response": "a", "ground_truth": "a", "shaping": shaping}
+    results = batch(client, [{"stop": {"num_tokens": 10}}, {"stop": stop}], defaults=defaults)
+    assert [result["reward"] for result in results] == [0.0, None]
 
 
 def test_truncation_and_overlong_add_up(client: Client) -> None:
