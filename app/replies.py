@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, Final, Literal, Protocol, TypeVar
 
@@ -34,14 +35,27 @@ _NAMES: Final = {"batch": b"results", "groups": b"groups"}
 
 _CLIENT_CLOSED_REQUEST: Final = 499  # nobody is there to read it; for the log only
 
+_WEIGHT: Final = re.compile(r"q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.ASCII)
+
 _T = TypeVar("_T")
 
 
 def batch_shape(request: Request) -> Shape:
     """How the caller wants the replies to a batch."""
-    accepted = request.headers.get("accept", "")
-    media_types = [part.partition(";")[0].strip().lower() for part in accepted.split(",")]
-    return "lines" if NDJSON in media_types else "batch"
+    weights = _accepted(",".join(request.headers.getlist("accept")))
+    of_json = next((weights[name] for name in (JSON, "application/*", "*/*") if name in weights), 0.0)
+    of_lines = weights.get(NDJSON, 0.0)  # never by a wildcard: who does not know them cannot read them
+    return "lines" if of_lines > 0 and of_lines >= of_json else "batch"
+
+
+def _accepted(header: str) -> dict[str, float]:
+    """Media types of an Accept header and their weights (RFC 9110, section 12.5.1)."""
+    weights: dict[str, float] = {}
+    for part in header.split(","):
+        media_type, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        found = [_WEIGHT.fullmatch(parameter) for parameter in parameters]
+        weights[media_type] = next((float(match[1]) for match in found if match), 1.0)
+    return weights
 
 
 class Delivery:
