@@ -32,6 +32,8 @@ class Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "HEAD":  # whatever answers GET; the server leaves the body out
+            scope = {**scope, "method": "GET"}
         request_id = _offered_id(scope["headers"]) or self._new_id()
         began = perf_counter()
         status = 0

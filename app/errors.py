@@ -186,7 +186,10 @@ def _answer_http_exception(_: Request, error: Exception) -> Response:
     code = codes.get(HTTPStatus(error.status_code))
     if code is None:
         raise error
-    return Problem(code, headers=error.headers).response()
+    headers = dict(error.headers or {})
+    if headers.get("Allow") == "GET":
+        headers["Allow"] = "GET, HEAD"
+    return Problem(code, headers=headers).response()
 
 
 def _answer_bad_query(_: Request, error: Exception) -> Response:

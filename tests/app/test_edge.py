@@ -77,3 +77,21 @@ async def test_the_server_does_not_log_messages_either(live: Live, logged: io.St
         assert (await client.get("/healthz")).status_code == 200
     assert {one["logger"] for one in lines(logged) if "traceback" in one} == {"app.errors", "uvicorn.error"}
     assert SECRET not in logged.getvalue()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/v1/limits", "/docs", "/v1/verifiers"])
+async def test_head_is_get_without_a_body(live: Live, path: str) -> None:
+    """Probes may ask with HEAD, on every path that takes GET: same status, same type, no body."""
+    async with live.client() as client:
+        get, head = await client.get(path), await client.head(path)
+    assert head.status_code == get.status_code == 200
+    assert head.headers["content-type"] == get.headers["content-type"]
+    assert not head.content
+
+
+async def test_head_where_there_is_no_get(live: Live) -> None:
+    """HEAD is refused where GET is, and 405 names it where it would do."""
+    async with live.client() as client:
+        assert (await client.head("/v1/verify")).headers["allow"] == "POST"
+        assert (await client.head("/nothing")).status_code == 404
+        assert (await client.post("/healthz")).headers["allow"] == "GET, HEAD"
