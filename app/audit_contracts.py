@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from app.contracts import MAX_INTEGER, MAX_LABEL
-from app.reply_contracts import REPLY_CONFIG
+from app.reply_contracts import REPLY_CONFIG, Status, StopReason
 
 MAX_PAGE: Final = 1000
 
@@ -30,8 +30,8 @@ class VerdictQuery(BaseModel):
     stratum: Text = Field(None, description="audit.stratum of the reply", examples=["accept/plain"])
     flag: Text = Field(None, description="one of audit.flags of the reply", examples=["replaced_characters"])
     correct: bool | None = Field(None, description="verdict.correct of the reply", examples=[True])
-    status: Text = Field(None, description="scored or unscorable", examples=["scored"])
-    stop_reason: Text = Field(None, description="canonical stop reason", examples=["length"])
+    status: Status | None = Field(None, description="scored or unscorable", examples=["scored"])
+    stop_reason: StopReason | None = Field(None, description="canonical stop reason", examples=["length"])
     labelled: bool | None = Field(None, description="whether somebody has labelled it", examples=[False])
     q: Text = Field(
         None, description="text in response, prompt or ground truth, upper or lower case", examples=["3/7"]

@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from app.fault_words import describe
 from app.logs import describe_error
 from app.parsing import REPLACEMENT
 
@@ -117,12 +118,13 @@ class Faults:
         if len(self.first) >= MAX_ERRORS:
             return
         found: dict[str, str] = {}
-        for one in error.errors(include_url=False, include_context=False, include_input=False):
+        for one in error.errors(include_url=False, include_input=False):
             pointer = base + _pointer(one["loc"], value, missing=one["type"] == "missing")
             known = found.get(pointer)
             if known is not None:  # each branch of a union complains on its own
                 self.total -= 1
-            found[pointer] = one["msg"] if known is None else f"{known}; or: {one['msg']}"
+            words = describe(one)
+            found[pointer] = words if known is None else f"{known}; or: {words}"
         room = MAX_ERRORS - len(self.first)
         self.first.extend(Fault(pointer, message) for pointer, message in list(found.items())[:room])
 
@@ -196,7 +198,7 @@ def _answer_bad_query(_: Request, error: Exception) -> Response:
     """Query and path parameters that FastAPI validates itself."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     faults = [
-        Fault("/" + "/".join(escape_pointer(part) for part in one["loc"]), one["msg"])
+        Fault("/" + "/".join(escape_pointer(part) for part in one["loc"]), describe(one))
         for one in error.errors()[:MAX_ERRORS]
     ]
     return Problem("invalid_query", faults[0].message, faults, len(error.errors())).response()

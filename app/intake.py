@@ -167,7 +167,7 @@ class Intake:
     def _find_verifier(self, fields: Mapping[str, Any], pointer: str, faults: Faults) -> Verifier | None:
         name = fields.get("verifier")
         if name is None:
-            faults.add(Fault(pointer + "/verifier", "Field required"))
+            faults.add(Fault(pointer + "/verifier", "is missing"))
             return None
         verifier = self._registry.get(name)
         if verifier is None:
@@ -198,7 +198,7 @@ class Intake:
     def _check_response(self, fields: Mapping[str, Any], pointer: str, faults: Faults) -> str:
         response: str | None = fields.get("response")
         if response is None:
-            faults.add(Fault(pointer + "/response", "Field required"))
+            faults.add(Fault(pointer + "/response", "is missing"))
             return ""
         limit = self._settings.max_response_bytes
         if len(response) > limit // 4 and len(response.encode()) > limit:

@@ -11,6 +11,23 @@ from verifiers.types import FailureKind
 
 REPLY_CONFIG = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
+Status = Literal["scored", "unscorable"]
+StopReason = Literal[
+    "eos",
+    "stop_string",
+    "stop_token",
+    "stop",
+    "length",
+    "repetition",
+    "tool_call",
+    "environment",
+    "budget",
+    "content_filter",
+    "aborted",
+    "error",
+    "unknown",
+]
+
 _EXAMPLE_ID = "0197f0c4-5b1e-7c3a-9d52-0e8b6f3a2c11"
 
 
@@ -33,24 +50,7 @@ class VerdictReply(TypedDict):
 class StopReply(TypedDict):
     """Why the generation ended. null: not known, which is not the same as false."""
 
-    stop_reason: Annotated[
-        Literal[
-            "eos",
-            "stop_string",
-            "stop_token",
-            "stop",
-            "length",
-            "repetition",
-            "tool_call",
-            "environment",
-            "budget",
-            "content_filter",
-            "aborted",
-            "error",
-            "unknown",
-        ],
-        _field("canonical reason", "eos"),
-    ]
+    stop_reason: Annotated[StopReason, _field("canonical reason", "eos")]
     raw: Annotated[str | None, _field("the engine's own word", "stop")]
     source: Annotated[
         Literal["explicit", "last_token", "trailing_token", "token_count", "none"],
@@ -101,7 +101,7 @@ class VerifyReply(TypedDict):
     """One response judged, or why it could not be. Three outcomes, never mixed."""
 
     id: Annotated[str, _field("of this verdict, a UUIDv7", _EXAMPLE_ID)]
-    status: Annotated[Literal["scored", "unscorable"], _field("scored: there is a reward", "scored")]
+    status: Annotated[Status, _field("scored: there is a reward", "scored")]
     reward: Annotated[float | None, _field("sum of the components; null when unscorable", 1.0)]
     reward_components: Annotated[
         dict[str, float] | None, _field("weighted; correctness is always there", {"correctness": 1.0})
@@ -133,7 +133,7 @@ class ErrorPlace(TypedDict):
     """One place in the request."""
 
     pointer: Annotated[str, _field("JSON pointer", "/items/3/options/rtol")]
-    message: Annotated[str, _field("what is wrong there", "Input should be greater than or equal to 0")]
+    message: Annotated[str, _field("what is wrong there", "must be greater than or equal to 0")]
 
 
 @with_config(REPLY_CONFIG)
@@ -144,7 +144,7 @@ class ProblemReply(TypedDict):
     title: Annotated[str, _field("the kind of problem, for people", "The request does not fit the contract")]
     status: Annotated[int, _field("HTTP status", 422)]
     code: Annotated[str, _field("the kind of problem, in one stable word", "invalid_request")]
-    detail: Annotated[str, _field("this problem, for people", "/response: Field required")]
+    detail: Annotated[str, _field("this problem, for people", "/response: is missing")]
     errors: NotRequired[Annotated[list[ErrorPlace], Field(description="the first hundred places at fault")]]
     errors_total: NotRequired[Annotated[int, _field("how many there are in all", 1)]]
 
@@ -181,7 +181,7 @@ class VerifierContract(VerifierSummary):
 class CaseExpectation(TypedDict):
     """What must come back."""
 
-    status: Annotated[Literal["scored", "unscorable"], _field("of the reply", "scored")]
+    status: Annotated[Status, _field("of the reply", "scored")]
     reward: Annotated[float | None, _field("of the reply", 1.0)]
     reason: Annotated[str, _field("the verdict's reason, or the failure's kind", "within_tolerance")]
 

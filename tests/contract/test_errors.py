@@ -133,9 +133,9 @@ def test_missing_fields_are_pointed_at(client: Client, missing: str) -> None:
     """Both required fields, alone and in a batch whose defaults do not hold them."""
     item = {name: value for name, value in ITEM.items() if name != missing}
     alone = check_problem(post(client, item), "invalid_request")
-    assert alone["errors"] == [{"pointer": f"/{missing}", "message": "Field required"}]
+    assert alone["errors"] == [{"pointer": f"/{missing}", "message": "is missing"}]
     together = check_problem(post(client, {"items": [ITEM, item]}, "/v1/verify/batch"), "invalid_request")
-    assert together["errors"] == [{"pointer": f"/items/1/{missing}", "message": "Field required"}]
+    assert together["errors"] == [{"pointer": f"/items/1/{missing}", "message": "is missing"}]
 
 
 @pytest.mark.parametrize("number", [b"1" * 5000, b"1" * 200_000, b"1e999", b"-1e999", b"0.1"])
@@ -157,6 +157,74 @@ def test_absurd_numbers_in_options(client: Client, number: bytes) -> None:
         body = b'{"verifier":"numeric","response":"1","ground_truth":1,"options":{"rtol":%s}}' % value
         problem = check_problem(client.post("/v1/verify", content=body), "invalid_request")
         assert problem["errors"][0]["pointer"] == "/options/rtol"
+
+
+WORDS = [
+    ("/verifier", {"verifier": 1}, "must be a string"),
+    ("/x", {"x": 1}, "no such field"),
+    ("/options", {"options": []}, "must be an object"),
+    ("/options/strip", {"options": {"strip": "maybe"}}, "must be true or false"),
+    ("/options/detail", {"options": {"detail": "all"}}, "must be 'none', 'summary' or 'full'"),
+    ("/options/weight", {"options": {"weight": 2}}, "must be less than or equal to 1"),
+    ("/options/weight", {"options": {"weight": "a"}}, "must be a number"),
+    ("/stop/matched", {"stop": {"matched": 1.5}}, "must be a string; or: must be an integer"),
+    ("/stop/eos_token_ids", {"stop": {"eos_token_ids": {}}}, "must be an array"),
+    ("/stop/eos_token_ids", {"stop": {"eos_token_ids": [1] * 2000}}, "may hold at most 1024 items"),
+    ("/meta/run", {"meta": {"run": "x" * 1025}}, "may have at most 1024 characters"),
+    ("/meta/tags", {"meta": {"tags": {str(n): n for n in range(300)}}}, "may hold at most 256 items"),
+    ("/shaping/overlong/max_length", {"shaping": {"overlong": {"cache_length": 1}}}, "is missing"),
+]
+
+
+@pytest.mark.parametrize(("pointer", "fields", "message"), WORDS)
+def test_messages_are_about_json(client: Client, pointer: str, fields: dict[str, Any], message: str) -> None:
+    """Callers of any language read them: objects and arrays, no words of Python or of a library."""
+    problem = check_problem(post(client, ITEM | fields), "invalid_request")
+    assert problem["errors"] == [{"pointer": pointer, "message": message}]
+
+
+@pytest.mark.parametrize("number", [b"1" * 5000, b"1" * 200_000, b"-" + b"9" * 90_000, b"1e5000"])
+def test_messages_about_long_numbers(client: Client, number: bytes) -> None:
+    """Wherever such a number stands, the message is short, and not about the interpreter."""
+    for field in (
+        b'"verifier":%s',
+        b'"stop":{"num_tokens":%s}',
+        b'"meta":{"tags":{"a":[%s]}}',
+        b'"x":{"y":%s}',
+    ):
+        body = b'{"response":"a",' + field % number + b',"verifier":"exact"}'
+        reply = client.post("/v1/verify", content=body)
+        assert "set_int_max_str_digits" not in reply.text
+    body = b'{"verifier":"numeric","response":"1","ground_truth":1,"options":{"rtol":-%s}}' % number.lstrip(
+        b"-"
+    )
+    problem = check_problem(client.post("/v1/verify", content=body), "invalid_request")
+    (error,) = problem["errors"]
+    assert error["pointer"] == "/options/rtol"
+    assert "Value error" not in error["message"]
+    assert "sys." not in error["message"]
+    assert len(error["message"]) < 300
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("limit=0", "must be greater than or equal to 1"),
+        ("limit=zz", "must be an integer"),
+        ("limit=" + "1" * 5000, "must be an integer of fewer digits"),
+        ("correct=maybe", "must be true or false"),
+        ("status=zz", "must be 'scored' or 'unscorable'"),
+        ("stop_reason=zz", None),
+        ("zz=1", "no such field"),
+        ("run=" + "x" * 2000, "may have at most 1024 characters"),
+    ],
+)
+def test_bad_queries(client: Client, query: str, message: str | None) -> None:
+    """A parameter that nothing could match is a bad call, not an empty answer."""
+    problem = check_problem(client.get(f"/v1/audit/verdicts?{query}"), "invalid_query")
+    (error,) = problem["errors"]
+    assert error["pointer"] == "/query/" + query.partition("=")[0]
+    assert message is None or error["message"] == message
 
 
 def test_unknown_verifiers(client: Client) -> None:
