@@ -26,7 +26,7 @@ from benchmarks.numeric import ROOT, SIZES, Sample, load_samples, machine, resiz
 RESULT = ROOT / "benchmarks" / "results" / "service.json"
 BATCH = 1_024
 ROUNDS = 7
-BATCHES_PER_ROUND = 4
+BATCHES_PER_ROUND = 12
 SINGLES_PER_ROUND = 500
 BATCH_SIZES = (16, 64, 256, 1_024, 4_096, 16_384)
 PASSED_BYTES = 1 << 30
