@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.parsing import MAX_INTEGER_DIGITS, Document, HugeInteger, deeper_than, holds_huge_integer
+from app.parsing import Document, HugeInteger, deeper_than, holds_huge_integer
 from app.settings import Settings
 from audit import exact_json
+from verifiers.literals import MAX_INTEGER_DIGITS
 from verifiers.types import MISSING, Unscorable
 
 

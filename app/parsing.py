@@ -12,12 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from verifiers.literals import FloatLiteral
+from verifiers.literals import FloatLiteral, read_integer
 
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
-
-MAX_INTEGER_DIGITS: Final = 100_000
-_CHUNK_DIGITS: Final = 4_000  # below the 4,300 digits that Python converts in one step
 
 # Lone surrogates as bytes, as Python's "surrogatepass" writes them: not UTF-8, but the text of some model.
 _ENCODED_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
@@ -38,7 +35,7 @@ class MalformedJSONError(ValueError):
 
 
 class HugeInteger:
-    """Stands for an integer of more than `MAX_INTEGER_DIGITS` digits; `text` is its literal."""
+    """Stands for an integer of more digits than `read_integer` reads; `text` is its literal."""
 
     __slots__ = ("text",)
 
@@ -97,20 +94,10 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _parse_int(digits: str) -> int | HugeInteger:
-    if len(digits) <= _CHUNK_DIGITS:
-        return int(digits)
-    magnitude = digits.removeprefix("-")
-    if len(magnitude) > MAX_INTEGER_DIGITS:
+    try:
+        return read_integer(digits)
+    except ValueError:
         return HugeInteger(digits)
-    return _join_digits(magnitude) if magnitude is digits else -_join_digits(magnitude)
-
-
-def _join_digits(digits: str) -> int:
-    """Convert by halves: exact at any length, and less than quadratic."""
-    if len(digits) <= _CHUNK_DIGITS:
-        return int(digits)
-    low = len(digits) // 2
-    return int(_join_digits(digits[:-low]) * 10**low + _join_digits(digits[-low:]))
 
 
 _decode: Final = json.JSONDecoder(parse_float=FloatLiteral, parse_constant=_refuse_constant).decode

@@ -11,10 +11,10 @@ from fastapi.responses import PlainTextResponse
 from app.json_reply import json_reply
 from app.metrics import CONTENT_TYPE
 from app.openapi import documented
-from app.parsing import MAX_INTEGER_DIGITS
 from app.reply_contracts import HealthReply, LimitsReply, ReadyReply
 from app.routes.plain import PlainRoute
 from app.service import Service
+from verifiers.literals import MAX_INTEGER_DIGITS
 
 router: Final = APIRouter(route_class=PlainRoute)
 
