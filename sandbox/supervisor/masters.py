@@ -16,7 +16,8 @@ from sandbox.supervisor.reactor import READ, Callback, Reactor
 from sandbox.supervisor.zygotes import Zygote
 
 _BOOT = (
-    "import sys; sys.path.append(sys.argv[2]); from sandbox.zygote.master import main; main(int(sys.argv[1]))"
+    "import sys; sys.path.append(sys.argv[2]); from sandbox.zygote import at_fork; at_fork.hold(); "
+    "from sandbox.zygote.master import main; main(int(sys.argv[1]))"
 )
 
 

@@ -8,20 +8,31 @@ import importlib
 import json
 import os
 import random
-import signal
 import socket
 import struct
 import sys
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from sandbox.child import asserts, calls, candidate, script
 from sandbox.layers import landlock, libc, process
 from sandbox.layers.seccomp import Filter
-from sandbox.zygote import warm
+from sandbox.zygote import at_fork, probe, warm
 from sandbox.zygote.finish import finish
 
 PREFIX = struct.Struct("<II")
 """Ahead of a job: bytes of its JSON orders, bytes of the job itself."""
+
+_HARNESSES = {
+    "script": script.main,
+    "calls": calls.main,
+    "asserts": asserts.main,
+    "candidate": candidate.main,
+    "probe": probe.main,
+}
+
+_signal: Any = importlib.import_module("_signal")
+"""`signal` without its enumerations, which cost more than what they are for."""
 
 CHANNEL_FD, PEER_FD = 3, 4
 _FIRST_FREE = 16
@@ -67,8 +78,7 @@ class Child:
         if "numpy.random" in sys.modules:
             sys.modules["numpy.random"].seed(0)
         gc.enable()
-        package = "sandbox.zygote" if orders["harness"] == "probe" else "sandbox.child"
-        main = importlib.import_module(f"{package}.{orders['harness']}").main
+        main = _HARNESSES[orders["harness"]]
         error: BaseException | None = None
         try:
             main(job, CHANNEL_FD, peer)
@@ -78,8 +88,9 @@ class Child:
 
     def _enclose(self) -> None:
         """All that does not depend on the job, so that a waiting child has it already."""
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _signal.set_wakeup_fd(-1)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+        at_fork.release()
         process.die_with_parent(self.zygote)
         if not self.fences.own_uid:
             process.show()

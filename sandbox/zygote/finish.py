@@ -34,7 +34,7 @@ def finish(error: BaseException | None) -> NoReturn:
         status = _FLUSH_FAILED
     if _thread._count():  # noqa: SLF001 - daemon threads: only the interpreter can stop them
         sys.exit(status)
-    _let_go(sys.modules.get("__main__"))
+    let_go(sys.modules.get("__main__"))
     _flush()
     os._exit(status)
 
@@ -74,8 +74,8 @@ def _flush() -> bool:
     return good
 
 
-def _let_go(module: ModuleType | None) -> None:
-    """Drop the program's globals, so that its files are flushed and its finalizers run."""
+def let_go(module: ModuleType | None) -> None:
+    """Drop a program's globals, so that its files are flushed and its finalizers run."""
     sys.__dict__.pop("last_value", None)
     sys.__dict__.pop("last_traceback", None)
     sys.__dict__.pop("last_exc", None)

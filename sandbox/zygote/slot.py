@@ -7,6 +7,7 @@ parent: whatever the run had forked would live on.
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
@@ -53,6 +54,7 @@ class SlotZygote:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(poke, warn_on_full_buffer=False)
         channel.send(self._control, {"op": "ready", "scoped": self._scoped})
+        gc.freeze()
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(wake, select.POLLIN)

@@ -13,13 +13,13 @@ from sandbox.types import Limits, Program, ScriptCase, Submission
 
 FLEEING = """
 import os, time
-for _ in range(40):
+for _ in range(12):
     if os.fork() == 0:
         os.setsid()
         while True:  # a chain: whoever is looked at has already left a successor
             if os.fork():
                 os._exit(0)
-            time.sleep(0.002)
+            time.sleep(0.005)
 time.sleep(0.7)
 """
 """A program whose processes keep running away; unhindered it sleeps for a while and ends well."""
