@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple
 
+from app.data_dir import make_data_dir
 from app.intake import Intake
 from app.judges import Judges
 from app.scoring import Scorer
@@ -23,7 +24,7 @@ class Offline(NamedTuple):
 @contextlib.asynccontextmanager
 async def offline(settings: Settings, verifiers: Sequence[Verifier] | None = None) -> AsyncIterator[Offline]:
     """Start what judging needs, and stop it afterwards. `verifiers`: instead of the built-in ones."""
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    make_data_dir(settings.data_dir)
     judges = Judges(settings, verifiers)
     await judges.start()
     try:

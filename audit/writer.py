@@ -87,7 +87,8 @@ class Writer:
             self._settled(units[-1].number, True)
         else:
             self._emptied = True
-            self._persist(self._store.mark_closed)
+            if self._store.is_open:
+                self._persist(self._store.mark_closed)
         self._store.close()
 
     def _open(self) -> None:

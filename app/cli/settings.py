@@ -33,6 +33,7 @@ def load_settings() -> Settings:
     """The settings of the environment; raises `CommandError`. Misspelt names are named on standard error."""
     from pydantic import ValidationError
 
+    from app.data_dir import no_folder_in
     from app.settings import Settings
 
     known = {PREFIX + name.upper() for name in Settings.model_fields}
@@ -40,12 +41,15 @@ def load_settings() -> Settings:
         if name.upper().startswith(PREFIX) and name.upper() not in known:
             typer.echo(f"goldcheck: {name} is not a setting; see `goldcheck settings`", err=True)
     try:
-        return Settings()
+        loaded = Settings()
     except ValidationError as error:
         faults = [
             f"{PREFIX}{str(one['loc'][0]).upper()}: {one['msg']}" for one in error.errors(include_input=False)
         ]
         raise CommandError("; ".join(faults)) from None
+    if (obstacle := no_folder_in(loaded.data_dir)) is not None:
+        raise CommandError(f"{PREFIX}DATA_DIR: {obstacle} is not a folder")
+    return loaded
 
 
 def _text(value: Any) -> str:

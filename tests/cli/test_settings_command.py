@@ -60,6 +60,16 @@ def test_bad_settings(tmp_path: Path, command: list[str]) -> None:
     assert "GOLDCHECK_MAX_ITEMS: " in line
 
 
+@pytest.mark.parametrize("command", [["settings"], ["serve"], ["verify", "in.jsonl", "-o", "out.jsonl"]])
+def test_a_data_folder_that_is_a_file(tmp_path: Path, command: list[str]) -> None:
+    """A data folder that is a file, or below one, is named in one line; status 2."""
+    path = tmp_path / "file"
+    path.touch()
+    for folder in (path, path / "below" / "it"):
+        done = run(folder, *command)
+        assert (done.status, done.err) == (2, f"goldcheck: GOLDCHECK_DATA_DIR: {path} is not a folder\n")
+
+
 def test_misspelt_settings_are_named(tmp_path: Path) -> None:
     """A name that looks like a setting and is none is pointed out."""
     done = run(tmp_path, "settings", GOLDCHECK_AUDIT_SAMPEL="1")
