@@ -12,6 +12,7 @@ import structlog
 
 from app.admission import Admission
 from app.claims import Claims
+from app.data_dir import make_data_dir
 from app.group_scoring import GroupScorer
 from app.groups import GroupIntake
 from app.idempotency import Idempotency
@@ -48,7 +49,7 @@ class Service:
         self.group_intake = GroupIntake(settings, self.intake)
         self.validating = asyncio.Semaphore(1)
         self.admission = Admission(settings.queue_items, settings.queue_bytes, settings.retry_after_s)
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        make_data_dir(settings.data_dir)
         self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
         self.log = VerdictLog(_log_config(settings), observer=self.metrics)
 
@@ -77,12 +78,13 @@ class Service:
         """Why this worker cannot do all that it offers; empty when it can."""
         if self.admission.closing:
             return ["the service is shutting down"]
-        return self.judges.faults()
+        opening = [_about_log(self.log)] if self.log.status().opening else []
+        return opening + self.judges.faults()
 
     def warnings(self) -> list[str]:
         """What is broken although every verdict is still given."""
         status = self.log.status()
-        return [f"verdict log: {status.reason}"] if status.degraded else []
+        return [_about_log(self.log)] if status.degraded and not status.opening else []
 
     def _observe(self, tally: Tally) -> None:
         metrics = self.metrics
@@ -104,6 +106,10 @@ class Service:
             return None
 
 
+def _about_log(log: VerdictLog) -> str:
+    return f"verdict log: {log.status().reason}"
+
+
 def _log_config(settings: Settings) -> LogConfig:
     return LogConfig(
         url=settings.database_url or f"sqlite:///{settings.data_dir.absolute() / 'goldcheck.db'}",
@@ -112,4 +118,3 @@ def _log_config(settings: Settings) -> LogConfig:
         queue_records=settings.audit_queue_records,
         queue_bytes=settings.audit_queue_bytes,
     )
-

@@ -128,11 +128,12 @@ class VerdictLog:
     def status(self) -> LogStatus:
         """How the log is doing now."""
         fault = self._writer.fault
-        opening = "" if self._writer.opened else "the database is being opened"
-        reason = opening if fault is None else fault[1]
+        opening = fault is None and not self._writer.opened
+        reason = fault[1] if fault is not None else "the database is being opened" if opening else ""
         return LogStatus(
             degraded=bool(reason),
             reason=reason,
+            opening=opening,
             queue_length=self._queue.records,
             queue_bytes=self._queue.bytes,
             shed=self._shed,

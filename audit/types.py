@@ -76,6 +76,8 @@ class LogStatus:
     degraded: bool
     reason: str
     """Why, in words for people; empty when all is well."""
+    opening: bool
+    """The database has neither been opened nor found broken yet."""
     queue_length: int
     """Records waiting to be written."""
     queue_bytes: int
