@@ -20,21 +20,24 @@ class Admission:
     def reserve(self) -> Reservation:
         """A reservation of nothing yet. Raises Problem when shutting down."""
         if self.closing:
-            raise self._refusal("shutting_down")
+            raise self._shutting_down()
         return Reservation(self)
 
     def check(self, held: Reservation, items: int, size: int) -> None:
         """Raise Problem 503 when `held` must not grow by so much."""
         if self.closing:
-            raise self._refusal("shutting_down")
+            raise self._shutting_down()
         # A request that fits the limits of requests is never refused by a worker that holds nothing else.
         if self.items == held.items and self.bytes == held.bytes:
             return
         if self.items + items > self._max_items or self.bytes + size > self._max_bytes:
             raise self._refusal("overloaded")
 
-    def _refusal(self, code: str) -> Problem:
-        return Problem(code, headers={"Retry-After": str(self._retry_after_s)})
+    def _refusal(self, code: str, **headers: str) -> Problem:
+        return Problem(code, headers={"Retry-After": str(self._retry_after_s), **headers})
+
+    def _shutting_down(self) -> Problem:
+        return self._refusal("shutting_down", Connection="close")  # so that the caller goes elsewhere
 
 
 class Reservation:

@@ -22,6 +22,7 @@ MAX_ERRORS: Final = 100
 _MAX_TEXT: Final = 500
 
 CODES: Final[Mapping[str, tuple[int, str]]] = {
+    "malformed_http": (400, "This is not an HTTP request"),
     "malformed_json": (400, "The body is not JSON"),
     "json_too_deep": (400, "The JSON is nested too deeply"),
     "malformed_npz": (400, "The body is not an npz archive"),

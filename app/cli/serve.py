@@ -31,6 +31,7 @@ def serve(
 
     from app.auth import refusal_to_bind
     from app.logs import configure_logging
+    from app.protocol import Protocol
 
     # Until the server runs, and again when it has drained and gives the signal back.
     signal.signal(signal.SIGTERM, _end)
@@ -47,7 +48,7 @@ def serve(
         "app.main:app",
         workers=workers,
         loop="uvloop",
-        http="httptools",
+        http=Protocol,
         ws="none",
         lifespan="on",
         access_log=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import re
@@ -66,6 +67,59 @@ def test_sigterm_lets_requests_end(tmp_path: Path) -> None:
     assert json.loads(first)["reward"] == 1.0
     assert json.loads(rest[-1]) == {"end": True, "count": 8_000}
     assert len(rest) == 8_000
+
+
+async def test_sigterm_under_load(tmp_path: Path) -> None:
+    """Every request of busy callers is served, or refused with 503 or at the door; none is cut off."""
+    with serving(tmp_path) as (url, process):
+        all_served = asyncio.Barrier(17)
+
+        async def call(pause_s: float) -> httpx.Response | httpx.ConnectError:
+            async with httpx.AsyncClient(base_url=url, timeout=60, trust_env=False) as client:
+                assert (await client.post("/v1/verify", json=BODY)).status_code == 200
+                await all_served.wait()
+                await asyncio.sleep(pause_s)
+                while True:
+                    try:
+                        reply = await client.post("/v1/verify", json=BODY)
+                    except httpx.ConnectError as error:
+                        return error
+                    if reply.status_code != 200:
+                        return reply
+
+        async with asyncio.TaskGroup() as group:
+            callers = [group.create_task(call(n % 2 * 0.5)) for n in range(16)]
+            await all_served.wait()
+            process.send_signal(signal.SIGTERM)
+        refused = [one for caller in callers if isinstance(one := caller.result(), httpx.Response)]
+        assert len(refused) >= 8, "those that were idle when it came are answered"
+        for reply in refused:
+            assert (reply.status_code, reply.json()["code"]) == (503, "shutting_down")
+            assert reply.headers["retry-after"]
+            assert reply.headers["connection"] == "close"
+        assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
+        b"\x16\x03\x01\x02\x00",
+    ],
+)
+def test_what_is_not_http(service: str, request_: bytes) -> None:
+    """Has the shape of all errors, too, and ends the connection."""
+    address = httpx.URL(service)
+    with socket.create_connection((address.host, address.port or 80), timeout=20) as connection:
+        connection.sendall(request_)
+        reply = b"".join(iter(lambda: connection.recv(65536), b""))
+    head, _, body = reply.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"content-type: application/problem+json" in head
+    assert b"connection: close" in head
+    assert json.loads(body)["code"] == "malformed_http"
 
 
 def test_taken_port(tmp_path: Path) -> None:
