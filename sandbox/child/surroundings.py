@@ -17,31 +17,33 @@ _STREAMS = (
 )
 
 
-_prepared: list[io.TextIOWrapper] = []
+_made: list[bool] = []
+"""Not empty once a zygote has made the streams of its children."""
 
 
 def prepare_streams() -> None:
-    """Make the streams of all children here and now, for pipes, which is what they will find there."""
+    """Make the streams of all children here and now, on pipes, which is what they will find there."""
     kept = [os.dup(fd) for fd, _, _ in _STREAMS]
     reader, writer = os.pipe()
     for fd, _, _ in _STREAMS:
         os.dup2(writer if fd else reader, fd)
-    _prepared.extend(_streams())
+    open_streams()
     for (fd, _, _), old in zip(_STREAMS, kept, strict=True):
         os.dup2(old, fd)
         os.close(old)
     os.close(reader)
     os.close(writer)
+    _made.append(True)
 
 
 def open_streams() -> None:
     """Put fresh standard streams on descriptors 0 to 2, as the interpreter does at start."""
-    sys.stdin, sys.stdout, sys.stderr = streams = _prepared or _streams()
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = streams  # type: ignore[misc]  # as the interpreter does
-
-
-def _streams() -> list[io.TextIOWrapper]:
-    return [_stream(fd, f"<{name}>", errors) for fd, name, errors in _STREAMS]
+    if _made:
+        return
+    for fd, name, errors in _STREAMS:
+        stream = _stream(fd, f"<{name}>", errors)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
 
 
 def _stream(fd: int, name: str, errors: str) -> io.TextIOWrapper:
@@ -54,7 +56,7 @@ def _stream(fd: int, name: str, errors: str) -> io.TextIOWrapper:
 
 
 def forget_harness() -> None:
-    """Take our own modules out of `sys.modules`, if that is not done yet; running functions keep them alive."""
+    """Take our own modules out of `sys.modules`, unless that is done; running functions keep them alive."""
     if "sandbox" not in sys.modules:
         return
     for name in [name for name in sys.modules if name == "sandbox" or name.startswith("sandbox.")]:

@@ -1,8 +1,8 @@
 """What modules want done at a fork: left out where a zygote forks, kept for the programs that fork.
 
-`threading` and `random` register functions that bring their locks, threads and seeds in order in a new process.
-A zygote has one thread, no lock held and seeds every child itself, so in its forks they would only touch, and
-so copy, shared pages: two thirds of all that a bare fork copies.
+`threading` and `random` register functions that bring their locks, threads and seeds in order in a new
+process. A zygote has one thread, no lock held and seeds every child itself, so in its forks they would only
+touch, and so copy, shared pages: two thirds of all that a bare fork copies.
 """
 
 from __future__ import annotations
@@ -30,4 +30,5 @@ def release() -> None:
     os.register_at_fork = posix.register_at_fork
     for hooks in _held:
         os.register_at_fork(**hooks)
-    sys.modules["threading"].main_thread()._set_native_id()  # noqa: SLF001 - the one thing here that is not as before
+    thread = sys.modules["threading"]._main_thread  # noqa: SLF001
+    thread._native_id = os.getpid()  # noqa: SLF001 - the one thing about it that is not as in the zygote

@@ -121,6 +121,5 @@ def main(control_fd: int) -> None:
     warm.settle()
     channel.send(control, {"op": "warm"})
     master = Master(control, plan)
-    child = master.serve().serve()
-    del master, control, plan, first
-    child.run()
+    zygote = master.serve()
+    zygote.serve().run()  # nothing is let go in between: a child would copy what it frees

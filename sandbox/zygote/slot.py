@@ -128,6 +128,7 @@ class SlotZygote:
         for link in fds:
             pid = os.fork()
             if pid == 0:
+                self._control.close()
                 return Child(socket.socket(fileno=link), fences, parent)
             pids.append(pid)
         for fd in fds:

@@ -1,7 +1,7 @@
 """What a warm interpreter has imported and done before the first program arrives.
 
-A page that a child writes to has to be copied, at the cost of a few microseconds, and Python writes wherever it
-does something for the first time: it looks up, counts and specializes. So all of that is done here, often enough.
+A page that a child writes to has to be copied, which takes microseconds, and Python writes wherever it does
+something for the first time: it looks up, counts and specializes. So all of that is done here, often enough.
 """
 
 from __future__ import annotations
