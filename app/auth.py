@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import ip_address
@@ -14,6 +15,8 @@ from app.errors import Problem
 from app.settings import Settings
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
+
+_PORT: Final = re.compile(rb":[0-9]*$")
 
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="goldcheck", Basic realm="goldcheck", charset="UTF-8"'}
 
@@ -46,14 +49,19 @@ class Doorkeeper:
         self._anyone = settings.allow_anonymous
 
     def check(self, scope: Mapping[str, Any]) -> None:
-        """Raise Problem 401 without a valid key where keys are set, 403 for anonymous service in the open."""
+        """Raise Problem: 401 without a valid key where keys are set; 403 where none are, from elsewhere.
+
+        From elsewhere: over an address that is not loopback, or from a web page that is not the service's.
+        """
         if scope["path"] in OPEN_PATHS:
             return
         if self._keys:
             if not self._is_known(scope["headers"]):
                 raise Problem("unauthorized", headers=_CHALLENGE)
-        elif not self._anyone and _reached_from_outside(scope.get("server")):
-            raise Problem("anonymous_refused", "set GOLDCHECK_API_KEYS or GOLDCHECK_ALLOW_ANONYMOUS=1")
+        elif not self._anyone:
+            if _reached_from_outside(scope.get("server")):
+                raise Problem("anonymous_refused", "set GOLDCHECK_API_KEYS or GOLDCHECK_ALLOW_ANONYMOUS=1")
+            _refuse_foreign_pages(scope["headers"])
 
     def _is_known(self, headers: list[tuple[bytes, bytes]]) -> bool:
         known = False
@@ -74,6 +82,30 @@ def _is_outside_address(host: str) -> bool:
         return not ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
         return False
+
+
+def _refuse_foreign_pages(headers: list[tuple[bytes, bytes]]) -> None:
+    """A browser asks for any open page: by the address, or by a name of the page's own that leads here."""
+    host = origin = None
+    for name, value in headers:
+        if name == b"host":
+            host = value
+        elif name == b"origin":
+            origin = value
+    if host is not None and _is_foreign_name(host):
+        raise Problem("foreign_origin", "the Host is a name that anybody may give to this address; set keys")
+    if origin is not None and (host is None or origin.partition(b"://")[2].lower() != host.lower()):
+        raise Problem(
+            "foreign_origin", "the Origin is not this service; set keys to be called by other pages"
+        )
+
+
+@lru_cache(maxsize=64)
+def _is_foreign_name(host: bytes) -> bool:
+    """Whether a Host header holds a full domain name: no address, no bare name, nothing below localhost."""
+    name = _PORT.sub(b"", host).decode("latin-1").rstrip(".").lower()
+    first, _, last = name.rpartition(".")
+    return bool(first) and not name.startswith("[") and not last.isdigit() and last != "localhost"
 
 
 def _offered_keys(headers: list[tuple[bytes, bytes]]) -> list[bytes]:

@@ -32,7 +32,10 @@ async def read_body(
     """
     headers = dict(request.scope["headers"])  # names are in lower case (ASGI)
     if (found := media_type(request)) not in accepted:
-        raise Problem("unsupported_media_type", f"send Content-Type: {' or '.join(accepted)}, not {found}")
+        wanted = " or ".join(accepted)
+        raise Problem(
+            "unsupported_media_type", f"send the header Content-Type: {wanted} (with curl by -H), not {found}"
+        )
     encoding = headers.get(b"content-encoding", b"identity").strip().lower()
     if encoding not in _ENCODINGS:
         raise Problem("unsupported_content_encoding", headers={"Accept-Encoding": "gzip"})

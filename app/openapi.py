@@ -125,7 +125,9 @@ def _finish(operation: dict[str, Any], *, is_open: bool) -> None:
     if default.get("$ref", "").endswith("HTTPValidationError"):
         responses["422"] = _error_responses(["invalid_query"])[422]
     if not is_open:
-        for status, response in _error_responses(["unauthorized", "anonymous_refused"]).items():
+        for status, response in _error_responses(
+            ["unauthorized", "anonymous_refused", "foreign_origin"]
+        ).items():
             responses[str(status)] = response
     operation["responses"] = dict(sorted(responses.items()))
 

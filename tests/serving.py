@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,6 +124,8 @@ async def listening(folder: Path, **settings: Any) -> AsyncIterator[Live]:
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """One application for all tests that only post and read."""
     with serving(tmp_path_factory.mktemp("app")) as client:
+        while client.get("/readyz").status_code != 200:
+            time.sleep(0.01)
         yield client
 
 

@@ -76,7 +76,7 @@ def test_without_a_key_nothing_is_served(locked: Client, headers: dict[str, str]
 def test_health_stays_open(locked: Client) -> None:
     """Probes have no keys."""
     assert locked.get("/healthz").status_code == 200
-    assert locked.get("/readyz").json()["status"] in ("ready", "degraded")
+    assert locked.get("/readyz").json()["status"] in ("ready", "degraded", "not_ready")
 
 
 @pytest.mark.parametrize(
@@ -142,3 +142,64 @@ def test_keys_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings()
     assert [key.get_secret_value() for key in settings.api_keys] == ["first-key", "second-key"]
     assert "first-key" not in repr(settings) + str(settings.model_dump_json())
+
+
+LOOPBACK = ("127.0.0.1", 8000)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "127.0.0.1:8000"},
+        {"host": "127.1:8000"},
+        {"host": "localhost"},
+        {"host": "LOCALHOST.:8000"},
+        {"host": "gold.localhost:8000"},
+        {"host": "[::1]:8000"},
+        {"host": "[::ffff:127.0.0.1]:8000"},
+        {"host": "goldcheck:8000"},
+        {"host": ""},
+        {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000"},
+        {"host": "localhost:8000", "origin": "https://LocalHost:8000"},
+        {"host": "[::1]:8000", "origin": "http://[::1]:8000"},
+    ],
+)
+async def test_programs_and_our_own_pages_are_served(tmp_path: Path, headers: dict[str, str]) -> None:
+    """Without keys, on loopback: by any name of this machine, and from our own pages."""
+    async with listening(tmp_path) as live, call_from(live.app, LOOPBACK) as client:
+        assert (await client.get("/v1/limits", headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "127.0.0.1:8000", "origin": "http://evil.example"},
+        {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:3000"},
+        {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1"},
+        {"host": "localhost:8000", "origin": "http://127.0.0.1:8000"},
+        {"host": "127.0.0.1:8000", "origin": "null"},
+        {"host": "127.0.0.1:8000", "origin": ""},
+        {"host": "evil.example:8000"},
+        {"host": "evil.example.:8000"},
+        {"host": "evil.example:8000", "origin": "http://evil.example:8000"},
+        {"host": "localhost.evil.example"},
+        {"host": "127.0.0.1.evil.example"},
+    ],
+)
+async def test_foreign_pages_are_refused(tmp_path: Path, headers: dict[str, str]) -> None:
+    """Cross-site posts, with and without a media type, and names that were made to lead to loopback."""
+    async with listening(tmp_path) as live, call_from(live.app, LOOPBACK) as client:
+        for reply in (
+            await client.get("/v1/audit/verdicts", headers=headers),
+            await client.post("/v1/verify", headers=headers, content=b'{"verifier":"exact","response":"a"}'),
+        ):
+            assert (reply.status_code, reply.json()["code"]) == (403, "foreign_origin")
+        assert (await client.get("/healthz", headers=headers)).status_code == 200
+
+
+async def test_with_keys_the_key_decides(tmp_path: Path) -> None:
+    """Behind a proxy with a name of its own, or where anybody may call, pages are the operator's matter."""
+    headers = {"host": "gold.example", "origin": "https://other.example", "x-api-key": "k"}
+    for settings in ({"api_keys": "k"}, {"allow_anonymous": True}):
+        async with listening(tmp_path, **settings) as live, call_from(live.app, LOOPBACK) as client:
+            assert (await client.get("/v1/limits", headers=headers)).status_code == 200
