@@ -24,7 +24,11 @@ def pair() -> tuple[socket.socket, socket.socket]:
 
 def send(sock: socket.socket, message: Message, fds: Sequence[int] = ()) -> None:
     """Send one message; raises `OSError` when the other side is gone."""
-    socket.send_fds(sock, [json.dumps(message).encode()], list(fds))
+    data = json.dumps(message).encode()
+    if fds:
+        socket.send_fds(sock, [data], list(fds))
+    else:
+        sock.send(data)
 
 
 def receive(sock: socket.socket) -> tuple[Message, list[int]] | None:

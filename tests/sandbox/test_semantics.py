@@ -24,6 +24,34 @@ for _ in range(15):
  pids.append(pid)
 assert all(os.waitpid(p, 0)[1] == 0 for p in pids)
 """,
+    "what modules do at a fork": """
+import os, random, threading, time
+assert os.register_at_fork.__module__ == 'posix'
+assert threading.main_thread().native_id == os.getpid()
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+order = []
+os.register_at_fork(before=lambda: order.append('before'), after_in_child=lambda: order.append('child'))
+state = random.getstate()
+pid = os.fork()
+if pid == 0:
+ right = order == ['before', 'child'] and random.getstate() != state and threading.active_count() == 1
+ os._exit(0 if right else 1)
+assert os.waitpid(pid, 0)[1] == 0
+assert order == ['before'] and random.getstate() == state and threading.active_count() == 2
+os._exit(0)
+""",
+    "standard streams": """
+import sys
+streams = sys.stdin, sys.stdout, sys.stderr
+assert streams == (sys.__stdin__, sys.__stdout__, sys.__stderr__)
+assert [s.fileno() for s in streams] == [0, 1, 2]
+assert [s.name for s in streams] == ['<stdin>', '<stdout>', '<stderr>']
+assert [s.mode for s in streams] == ['r', 'w', 'w']
+assert {s.encoding for s in streams} == {'utf-8'}
+assert [s.errors for s in streams] == ['surrogateescape', 'surrogateescape', 'backslashreplace']
+assert [s.line_buffering for s in streams] == [False, False, True]
+assert not any(s.isatty() or s.seekable() or s.closed for s in streams)
+""",
     "sessions and groups": "import os\nos.setsid(); os.setpgid(0, 0); os.setpgrp()\n",
     "subprocess": """
 import subprocess, sys
