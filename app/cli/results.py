@@ -5,23 +5,32 @@ from __future__ import annotations
 import fcntl
 import json
 from collections import Counter
+from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.cli.errors import CommandError
 
 
-class Results:
-    """Replies with the number of the line they answer, in `{"line": 7, ...}`. Use with `with`.
+class Line(NamedTuple):
+    """A line of the input, by its number from 1 and the digest of its text."""
 
-    What the file holds already is read first: those lines are `done`. A last line that was not written to its
-    end is cut off. A file that holds anything else is not touched; `CommandError`.
+    number: int
+    digest: str
+
+
+class Results:
+    """Replies with number and digest of the line they answer: `{"line": 7, "input": "…", ...}`.
+
+    Use it with `with`. What the file holds already is read first: those lines are `done`, by number, with
+    their digests. A last line that was not written to its end is cut off. A file that holds anything else is
+    not touched; `CommandError`.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.done: set[int] = set()
+        self.done: dict[int, str] = {}
         self.outcomes: Counter[tuple[str, str]] = Counter()
         """How many `accepted | rejected | unscorable`, by reason or failure kind; what was done included."""
 
@@ -59,20 +68,25 @@ class Results:
     def _count_line(self, number: int, line: bytes) -> None:
         try:
             reply = json.loads(line)
-            self.done.add(int(reply["line"]))
+            self.done[int(reply["line"])] = str(reply["input"])
             self.outcomes[outcome(reply)] += 1
         except (ValueError, KeyError, TypeError):
             message = f"{self._path}, line {number}: not a result of goldcheck verify; the file is left alone"
             raise CommandError(message) from None
 
-    def add(self, line: int, reply: dict[str, Any], encoded: bytes) -> None:
-        """Append the reply to line `line`; `encoded` is the same as JSON."""
-        self._file.write(b'{"line":%d,%b\n' % (line, encoded[1:]))
+    def add(self, line: Line, reply: dict[str, Any], encoded: bytes) -> None:
+        """Append the reply to a line; `encoded` is the reply as JSON."""
+        self._file.write(b'{"line":%d,"input":"%b",%b\n' % (line.number, line.digest.encode(), encoded[1:]))
         self.outcomes[outcome(reply)] += 1
 
     def flush(self) -> None:
         """Hand what was added to the operating system."""
         self._file.flush()
+
+
+def digest(line: bytes) -> str:
+    """Tells whether a line of the input is still the same; blanks around it do not count."""
+    return blake2b(line.strip(), digest_size=8).hexdigest()
 
 
 def outcome(reply: dict[str, Any]) -> tuple[str, str]:

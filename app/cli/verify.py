@@ -15,12 +15,12 @@ import typer
 
 from app.cli.errors import CommandError
 from app.cli.progress import reading
+from app.cli.results import Line, Results, digest
 from app.cli.settings import load_settings
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from app.cli.results import Results
     from app.intake import Job
     from app.offline import Offline
     from app.scoring import Scored
@@ -37,9 +37,9 @@ def verify(
     """Score stored rollouts, and show how many were accepted, rejected and unscorable, by reason.
 
     Bad lines are named and left out. A run that was interrupted goes on where it stopped when it is started
-    again. Exit status: 0 all lines were judged, 1 some were bad, 2 wrong use, 130 interrupted.
+    again, provided that the lines judged before are still the same. Exit status: 0 all lines were judged,
+    1 some were bad, 2 wrong use, 130 interrupted.
     """
-    from app.cli.results import Results
     from app.logs import configure_logging
 
     settings = load_settings()
@@ -52,6 +52,7 @@ def verify(
         raise CommandError(f"{file}: {error.strerror}") from None
     with source, Results(output) as results:
         run = _Run(settings, source, results, str(file))
+        run.check_unchanged()
         try:
             asyncio.run(run.judge())
         except KeyboardInterrupt:
@@ -86,7 +87,23 @@ class _Run:
                     await self._judge_chunk(jobs, service)
                     progress.update(task, completed=self._source.tell(), lines=self._judged)
 
-    async def _judge_chunk(self, jobs: list[tuple[int, Job]], service: Offline) -> None:
+    def check_unchanged(self) -> None:
+        """Raise `CommandError` if lines that have a result are not what they were when it was made."""
+        left = dict(self._results.done)
+        for number, line in enumerate(self._lines(), 1):
+            if not left:
+                break
+            before = left.pop(number, None)
+            if before is not None and before != digest(line):
+                raise self._changed(f"line {number} is another than when its result was written")
+        if left:
+            raise self._changed(f"there is a result for line {min(left)}, and no such line")
+        self._source.seek(0)
+
+    def _changed(self, how: str) -> CommandError:
+        return CommandError(f"{self._name} has changed: {how}; choose another file for the results")
+
+    async def _judge_chunk(self, jobs: list[tuple[Line, Job]], service: Offline) -> None:
         """Write results in the order of the input, each as soon as those before it are there."""
         ready: dict[int, Scored] = {}
         written = 0
@@ -102,7 +119,7 @@ class _Run:
 
     def _read_jobs(
         self, chunk: list[tuple[int, bytes]], service: Offline, progress: Progress
-    ) -> list[tuple[int, Job]]:
+    ) -> list[tuple[Line, Job]]:
         from app.body import parse_body
         from app.errors import Problem
 
@@ -114,7 +131,7 @@ class _Run:
                 fault = f"longer than {self._settings.max_body_bytes} bytes"
             else:
                 try:
-                    jobs.append((number, service.intake.single(parse_body(body))))
+                    jobs.append((Line(number, digest(line)), service.intake.single(parse_body(body))))
                 except Problem as problem:
                     fault = problem.detail or problem.title
             if fault:

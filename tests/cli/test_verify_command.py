@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from running import run, start
 
 from app.cli.errors import CommandError
-from app.cli.results import Results
+from app.cli.results import Line, Results
 
 
 def write_lines(path: Path, lines: list[Any]) -> Path:
@@ -120,6 +120,34 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     assert out.stat().st_size == size
 
 
+CHANGES: list[tuple[list[Any], str]] = [
+    ([numeric("5"), numeric("4"), numeric("3")], "line 1 is another than"),
+    ([numeric("3"), numeric("4", 4), numeric("3")], "line 2 is another than"),
+    (["", numeric("3"), numeric("4"), numeric("3")], "line 1 is another than"),
+    ([numeric("3"), "", numeric("3")], "line 2 is another than"),
+    ([numeric("3")], "there is a result for line 2, and no such line"),
+    ([], "there is a result for line 1, and no such line"),
+]
+
+
+def test_results_of_other_lines_are_not_taken_over(tmp_path: Path) -> None:
+    """An input that was edited, reordered or cut after its results were written is named, and left alone."""
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    write_lines(source, [numeric("3"), numeric("4")])
+    assert run(tmp_path, "verify", source, "-o", out).status == 0
+    before = out.read_bytes()
+    for lines, message in CHANGES:
+        write_lines(source, lines)
+        done = run(tmp_path, "verify", source, "-o", out)
+        assert done.status == 2
+        [line] = done.err.splitlines()
+        assert line.startswith(f"goldcheck: {source} has changed: {message}")
+        assert out.read_bytes() == before
+    write_lines(source, [numeric("3"), numeric("4"), numeric("5")])
+    longer = run(tmp_path, "verify", source, "-o", out)
+    assert (longer.status, longer.out.count("1 judged")) == (0, 1)
+
+
 def test_code_is_judged_too(tmp_path: Path) -> None:
     """Programs run in the sandbox, several at a time, and their results keep the order of the input."""
     truth = {"cases": [{"stdin": "2\n", "stdout": "4\n"}], "type": "stdin_stdout"}
@@ -166,9 +194,15 @@ def test_wrong_use(
 
 
 WHOLE = [
-    {"line": 1, "status": "scored", "verdict": {"correct": True, "reason": "ok"}},
-    {"line": 2, "status": "unscorable", "verdict": None, "failure": {"kind": "verifier_error"}},
-    {"line": 4, "status": "scored", "verdict": {"correct": False, "reason": "héß"}},
+    {"line": 1, "input": "a1", "status": "scored", "verdict": {"correct": True, "reason": "ok"}},
+    {
+        "line": 2,
+        "input": "b2",
+        "status": "unscorable",
+        "verdict": None,
+        "failure": {"kind": "verifier_error"},
+    },
+    {"line": 4, "input": "c3", "status": "scored", "verdict": {"correct": False, "reason": "héß"}},
 ]
 TEXT = "".join(json.dumps(reply, ensure_ascii=False) + "\n" for reply in WHOLE).encode()
 
@@ -181,11 +215,11 @@ def test_cut_anywhere(cut: int) -> None:
         path.write_bytes(TEXT[:cut])
         whole = TEXT[:cut].count(b"\n")
         with Results(path) as results:
-            assert results.done == {reply["line"] for reply in WHOLE[:whole]}
+            assert results.done == {reply["line"]: reply["input"] for reply in WHOLE[:whole]}
             assert results.outcomes.total() == whole
-            results.add(9, WHOLE[0], b'{"status":"scored"}')
+            results.add(Line(9, "d4"), WHOLE[0], b'{"status":"scored"}')
         lines = TEXT.splitlines(keepends=True)
-        assert path.read_bytes() == b"".join(lines[:whole]) + b'{"line":9,"status":"scored"}\n'
+        assert path.read_bytes() == b"".join(lines[:whole]) + b'{"line":9,"input":"d4","status":"scored"}\n'
 
 
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
