@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-VERIFIERS = ["numeric", "code"]
+VERIFIERS = ["numeric", "math", "choice", "words", "code"]
 
 
 def fetch(service: str, path: str) -> Any:

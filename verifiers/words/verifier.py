@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,8 +42,8 @@ class WordsVerifier:
     contract = Path(__file__).with_name("contract.md").read_text(encoding="utf-8")
 
     def environment(self) -> Mapping[str, str]:
-        """Nothing outside the request can change a verdict."""
-        return {}
+        """The interpreter, for its tables of letters."""
+        return {"python": ".".join(platform.python_version_tuple()[:2])}
 
     def judge(self, task: Task) -> Outcome:
         """Judge one response."""
