@@ -158,9 +158,14 @@ async def test_program_that_loses_its_zygote_twice_is_to_blame(tmp_path: Path) -
 HOSTS = {"this host": (), "no mounts, no process table": ("no mounts", "no pids")}
 
 
+OWN_UIDS = (100_000 + 64 * (os.getpid() % 1000), 64)
+"""Users that no other service on this host takes over once they are free."""
+
+
 def owned_by_programs() -> set[int]:
     """Processes of the users that programs get when the service is root."""
-    return {int(p.name) for p in Path("/proc").glob("[0-9]*") if 60000 <= _owner(p) < 60064}
+    first, count = OWN_UIDS
+    return {int(p.name) for p in Path("/proc").glob("[0-9]*") if first <= _owner(p) < first + count}
 
 
 def _owner(process: Path) -> int:
@@ -175,7 +180,7 @@ async def test_killed_supervisor_is_replaced_and_leaves_nothing(
     tmp_path: Path, assume: tuple[str, ...]
 ) -> None:
     """After kill -9 of the supervisor the run is repeated by a new one; all old processes end."""
-    async with started(tmp_path, *assume) as sandbox:
+    async with started(tmp_path, *assume, uids=OWN_UIDS) as sandbox:
         old = sandbox.supervisor_pid
         assert old is not None
         waiting = asyncio.create_task(results(sandbox, script(FLEEING)))
