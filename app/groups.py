@@ -10,7 +10,8 @@ from app import group_contracts
 from app.errors import Faults, Problem
 from app.ground_truths import GroundTruths
 from app.ids import IdMaker
-from app.intake import Intake, Job, clean, fill, validate
+from app.intake import Intake, Job
+from app.items import clean, fill, validate
 from app.pacing import Pace
 from app.parsing import Document
 from app.settings import Settings

@@ -9,7 +9,7 @@ import pydantic_core
 
 from app.body import parse_body
 from app.errors import Fault, Faults, clip
-from app.intake import validate
+from app.items import validate
 from app.npz import read_npz
 from app.rollout_contracts import REQUEST
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 from time import perf_counter
@@ -18,6 +18,7 @@ from app.logs import describe_error
 from app.pacing import Pace
 from app.pool import Judged, Pool, Ticket
 from app.shaping import masked, reward_components
+from app.tally import Cell, Tally
 from audit import exact_json
 from audit.types import Stratum, VerdictRecord
 from rollouts.stop import ResolvedStop
@@ -37,51 +38,6 @@ class Scored(NamedTuple):
     encoded: bytes
     outcome: Outcome
     reward: float | None
-
-
-class Cell(NamedTuple):
-    """What verdicts have in common when they are counted."""
-
-    stratum: str
-    verifier: str
-    data_source: str
-    result: str
-    """`correct`, `incorrect` or `unscorable`."""
-    reason: str
-    """Reason, or failure kind."""
-    stop_reason: str
-    flags: tuple[str, ...]
-    canary: bool
-
-
-class Tally:
-    """What some verdicts come to, for counting them in one go."""
-
-    def __init__(self) -> None:
-        # Plain tuples while counting: making a named one for each verdict would cost as much as its id.
-        self._counts: dict[tuple[str, str, str, str, str, str, tuple[str, ...], bool], int] = {}
-        self.durations_s: dict[str, list[float]] = {}
-        """Seconds of judging, by verifier."""
-        self.records: list[VerdictRecord] = []
-
-    def add(  # noqa: PLR0913, PLR0917 - the fields of a cell
-        self,
-        stratum: str,
-        verifier: str,
-        data_source: str,
-        result: str,
-        reason: str,
-        stop_reason: str,
-        flags: tuple[str, ...],
-        canary: bool,
-    ) -> None:
-        """Count one verdict in the cell of these fields."""
-        key = (stratum, verifier, data_source, result, reason, stop_reason, flags, canary)
-        self._counts[key] = self._counts.get(key, 0) + 1
-
-    def cells(self) -> Iterator[tuple[Cell, int]]:
-        """Each cell and how many verdicts are in it."""
-        return ((Cell._make(key), n) for key, n in self._counts.items())
 
 
 class Journal(Protocol):

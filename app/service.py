@@ -19,8 +19,9 @@ from app.idempotency import Idempotency
 from app.intake import Intake
 from app.judges import Judges
 from app.metrics import Metrics
-from app.scoring import Scorer, Tally
+from app.scoring import Scorer
 from app.settings import Settings
+from app.tally import Tally
 from audit.log import VerdictLog
 from audit.types import LogConfig
 from verifiers.base import Verifier

@@ -1,6 +1,6 @@
 """Post a real batch of responses to a running goldcheck service and print the rewards.
 
-    python examples/post_batch.py [URL]          (default http://127.0.0.1:8000)
+python examples/post_batch.py [URL]          (default http://127.0.0.1:8000)
 """
 
 import json
@@ -27,5 +27,5 @@ for item, result in zip(items, reply.json()["results"], strict=True):
     if result["status"] == "unscorable":  # not the policy's fault: leave it out of the loss
         print(f"{item['id']}  reward none  {result['failure']['kind']}")
         continue
-    verdict = result["verdict"]
-    print(f"{item['id']}  reward {result['reward']}  {verdict['reason']:18} {verdict['detail'].get('extracted')}")
+    reason, detail = result["verdict"]["reason"], result["verdict"]["detail"]
+    print(f"{item['id']}  reward {result['reward']}  {reason:18} {detail.get('extracted')}")

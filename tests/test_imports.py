@@ -1,4 +1,4 @@
-"""Imports point one way: app -> verifiers -> sandbox, app -> audit, app -> rollouts; rollouts and client alone."""
+"""Imports point one way: app -> verifiers -> sandbox; app -> audit, rollouts; rollouts and client alone."""
 
 from __future__ import annotations
 
