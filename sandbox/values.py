@@ -9,6 +9,7 @@ Python's limit on decimal digits). Tuples travel as lists, keys of dicts as thei
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -19,6 +20,7 @@ MAX_INTEGER_BITS = 332_193
 """The longest integer of 100,000 decimal digits (RULES R12)."""
 
 _SMALL = 1 << 63
+_HEXADECIMAL = re.compile(rf"-?[0-9a-f]{{1,{MAX_INTEGER_BITS // 4 + 1}}}")
 _to_text = json.JSONEncoder(ensure_ascii=True, check_circular=False, separators=(",", ":")).encode
 _FLAT = ({str}, {float}, {bool})
 _SCALARS = {str, float, bool, int, type(None)}
@@ -174,7 +176,7 @@ def unwrap(wrapped: Any, depth: int = 0) -> Any:
         ((kind, content),) = wrapped.items()
         if kind == "d" and type(content) is dict:
             return {key: unwrap(item, depth + 1) for key, item in content.items()}
-        if kind == "i" and type(content) is str and len(content) <= MAX_INTEGER_BITS // 4 + 2:
+        if kind == "i" and type(content) is str and _HEXADECIMAL.fullmatch(content):
             return int(content, 16)
         raise MalformedError(f"an unknown kind of value: {kind!r:.20}")
     return wrapped

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, get_args
 
 from sandbox import values
@@ -48,7 +49,9 @@ def to_run(program: Program, case: Case, limits: Limits) -> RunSpec:
 def from_run(index: int, case: Case, run: RunResult) -> CaseResult:
     """What one run says about its case; every byte of a channel may be the candidate's own."""
     child = run.children[0]
-    messages = list(_messages(run.children[-1].channel))
+    # The harness's first word and an answer for each call; a program may have written millions more.
+    wanted = 1 + (len(case.calls) if isinstance(case, CallCase) else 0)
+    messages = list(islice(_messages(run.children[-1].channel), wanted))
     asserts = _assert_outcome(_messages(child.channel)) if isinstance(case, AssertCase) else None
     if asserts is not None and asserts.state in _FAULTY_TESTS:
         status, message = run.status, ""  # found before the program was looked at

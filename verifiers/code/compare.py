@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from decimal import Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any
 
 from verifiers.code.tests import TextCompare
@@ -18,8 +18,9 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
 _SIMPLE = {str, int, float, type(None), FloatLiteral}
 _LONGEST_FLOAT_BITS = 1100
-# Wide enough that no rounding reaches a verdict: doubles have 17 digits, the tolerance six of them.
-_CONTEXT = Context(prec=60)
+# Wide enough that no rounding reaches a verdict: doubles have 17 digits, the tolerance six of them. Programs
+# choose the exponents, so none may overflow: `_DECIMAL` admits far fewer digits of them than this does.
+_CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 
 def text_matches(stdout: bytes, accepted: Iterable[str], compare: TextCompare) -> bool:
@@ -72,8 +73,9 @@ def _normal_integer(token: str) -> str:
 
 
 def _close(found: Decimal, wanted: Decimal) -> bool:
-    largest = max(abs(found), abs(wanted))
-    return abs(_CONTEXT.subtract(found, wanted)) <= max(TOLERANCE, _CONTEXT.multiply(TOLERANCE, largest))
+    largest = max(_CONTEXT.abs(found), _CONTEXT.abs(wanted))
+    difference = _CONTEXT.abs(_CONTEXT.subtract(found, wanted))
+    return difference <= max(TOLERANCE, _CONTEXT.multiply(TOLERANCE, largest))
 
 
 def value_matches(found: Any, expected: Any, tolerant: bool = False) -> bool:

@@ -46,6 +46,11 @@ TEXTS: list[tuple[TextCompare, str, str, bool]] = [
     ("float", "yes 1.0", "yes 1.0000001", True),
     ("float", "1e999999999", "1e999999999", True),
     ("float", "1e999999999999999999999", "1.5", False),
+    ("float", "1e999999999", "1.5", False),
+    ("float", "1e-999999999", "0.0", True),
+    ("float", "-9.9e999999", "9.9e999999", False),
+    ("float", "9.9e999999", "9.9000001e999999", True),
+    ("float", "9" * 2_000_000 + ".5", "1.5", False),
     ("float", "1_0", "10.0", False),
     ("float", "٣", "3.0", False),
 ]
