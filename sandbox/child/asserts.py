@@ -7,7 +7,7 @@ import sys
 from types import CodeType, ModuleType
 from typing import Any
 
-from sandbox.child import known, report, surroundings, test_code
+from sandbox.child import known, report, surroundings, test_code, unittest_runs
 from sandbox.child.link import Link
 from sandbox.child.script import show_uncaught
 
@@ -52,6 +52,7 @@ def _run(
 ) -> tuple[str, str]:
     """Run setup and tests; a pass is their normal end, never the end of the process."""
     try:
+        results = unittest_runs.recorded() if "unittest" in tests.words else []
         given = _prepare(tests, entry_point, link, namespace)
         for code in tests.codes:
             exec(code, namespace)  # noqa: S102 - this is the job
@@ -60,8 +61,17 @@ def _run(
     except test_code.InvalidTestsError as error:
         return error.state, error.message
     except BaseException as error:
-        return _ended_by(error, raised_by_program=any(error is raised for raised in link.raised))
-    return ("passed", "") if given else ("asserts_nothing", "the test code uses nothing of the program's")
+        state, message = _ended_by(error, raised_by_program=any(error is raised for raised in link.raised))
+        if state != "passed":
+            return state, message
+    failure = unittest_runs.failure(results)
+    if failure is not None:
+        return "failed", failure
+    if not tests.needed:
+        return "asserts_nothing", "the test code uses nothing of a program"
+    if not tests.needed & given.keys():
+        return "error", "the program defines nothing that the test code uses"
+    return "passed", ""
 
 
 def _ended_by(error: BaseException, *, raised_by_program: bool) -> tuple[str, str]:

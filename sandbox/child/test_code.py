@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType
 from typing import NamedTuple
 
+from sandbox.child import outside
 from sandbox.child.program import UnusableError, compile_source
 
 _WORD = re.compile(r"\w+")
@@ -29,13 +30,15 @@ class InvalidTestsError(Exception):
 class Examined(NamedTuple):
     """Compiled test code.
 
-    words: everything in it that could be a name. dotted: names before a dot. declared: functions that the
-    setup only announces. calls_check: `check` is to be called with the entry point.
+    words: everything in it that could be a name. needed: names that only a program can define. dotted: names
+    before a dot. declared: functions that the setup only announces. calls_check: `check` is to be called with
+    the entry point.
     """
 
     setup: CodeType
     codes: tuple[CodeType, ...]
     words: frozenset[str]
+    needed: frozenset[str]
     dotted: frozenset[str]
     declared: frozenset[str]
     calls_check: bool
@@ -51,12 +54,23 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None) -> Examined:
     reachable = _reachable([*setup_tree.body, *body], {"check"} if calls_check else set())
     if not any(map(_can_fail, reachable)):
         raise InvalidTestsError("asserts_nothing", "no assertion in the test code can be reached")
+    setup_code, codes = _compile(setup, "setup.py"), tuple(_compile(text, "tests.py") for text in texts)
+    words = frozenset(word for text in (setup, *texts) for word in _WORD.findall(text))
+    declared = frozenset(_declared(setup_tree.body))
+    needed = outside.names([setup_tree, *trees])
+    if needed is None:
+        needed = words
+    used = _names_used(node for tree in trees for node in ast.walk(tree))
+    needed |= {
+        name for name in (entry_point, *declared) if name is not None and (calls_check or name in used)
+    }
     return Examined(
-        setup=_compile(setup, "setup.py"),
-        codes=tuple(_compile(text, "tests.py") for text in texts),
-        words=frozenset(word for text in (setup, *texts) for word in _WORD.findall(text)),
+        setup=setup_code,
+        codes=codes,
+        words=words,
+        needed=needed,
         dotted=frozenset(_dotted([setup_tree, *trees])),
-        declared=frozenset(_declared(setup_tree.body)),
+        declared=declared,
         calls_check=calls_check,
     )
 
