@@ -79,12 +79,13 @@ class Child:
             sys.modules["numpy.random"].seed(0)
         gc.enable()
         main = _HARNESSES[orders["harness"]]
+        streams = sys.stdin, sys.stdout, sys.stderr
         error: BaseException | None = None
         try:
             main(job, CHANNEL_FD, peer)
         except BaseException as raised:  # the program's own end, whatever it is
             error = raised
-        finish(error)
+        finish(error, streams)
 
     def _enclose(self) -> None:
         """All that does not depend on the job, so that a waiting child has it already."""

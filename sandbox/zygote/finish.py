@@ -23,8 +23,12 @@ _FLUSH_FAILED = 120
 """What Python exits with when standard output could not be written at the end."""
 
 
-def finish(error: BaseException | None) -> NoReturn:
-    """End this process; `error` is what the program ended with, if not by running to its end."""
+def finish(error: BaseException | None, streams: tuple[Any, Any, Any]) -> NoReturn:
+    """End this process.
+
+    error: what the program ended with, if not by running to its end. streams: the standard streams that it
+    was given, whatever it has since put in their place.
+    """
     status = _exit_status(error)
     del error
     if threading.active_count() > 1 or threading._threading_atexits:  # type: ignore[attr-defined]  # noqa: SLF001
@@ -34,8 +38,13 @@ def finish(error: BaseException | None) -> NoReturn:
         status = _FLUSH_FAILED
     if _thread._count():  # noqa: SLF001 - daemon threads: only the interpreter can stop them
         sys.exit(status)
+    if gc.isenabled():
+        gc.collect()  # what is garbage already ends while the globals are still there
+    _restore_streams()
     let_go(sys.modules.get("__main__"))
-    _flush()
+    for stream in streams[1:]:  # the interpreter writes out what is left in them as it frees them
+        with suppress(BaseException):
+            stream.flush()
     os._exit(status)
 
 
@@ -65,13 +74,28 @@ def _system_exit_status(code: Any) -> int:
 def _flush() -> bool:
     """Flush standard output and error; False when that failed."""
     good = True
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name, None)
+        if stream is None or _is_closed(stream):
+            continue
         try:
-            if stream is not None and not stream.closed:
-                stream.flush()
+            stream.flush()
         except BaseException:  # the stream may be any object of the program's
             good = False
     return good
+
+
+def _is_closed(stream: Any) -> bool:
+    """Whether it says so; one that cannot tell is not, as for the interpreter."""
+    with suppress(BaseException):
+        return bool(stream.closed)
+    return False
+
+
+def _restore_streams() -> None:
+    """Finalizers print to the original streams; what stood in for them ends before the program's globals."""
+    for name in ("stdin", "stdout", "stderr"):
+        setattr(sys, name, getattr(sys, f"__{name}__", None))
 
 
 def let_go(module: ModuleType | None) -> None:

@@ -182,6 +182,7 @@ ENDS = {
     "exit": ("print('x'); exit(3)", 3, b"x\n"),
     "exit without effect on output": ("import sys; sys.stdout.write('x'); sys.exit(0)", 0, b"x"),
     "exit with a text": ("raise SystemExit('bad')", 1, b""),
+    "exit with a tuple": ("raise SystemExit((0,))", 1, b""),
     "exit with a large number": ("raise SystemExit(256 + 7)", 7, b""),
     "immediate exit": ("import os; print('lost'); os._exit(4)", 4, b""),
     "uncaught exception": ("print('x'); [][0]", 1, b"x\n"),
@@ -204,6 +205,87 @@ print('x', end='')
 """,
         0,
         b"x",
+    ),
+    "output left in the original stream": (
+        """
+import io, sys
+sys.stdout = io.StringIO()
+print('x')
+sys.__stdout__.write(sys.stdout.getvalue())
+""",
+        0,
+        b"x\n",
+    ),
+    "output left in the original stream by atexit": (
+        """
+import atexit, io, sys
+original, sys.stdout = sys.stdout, io.StringIO()
+atexit.register(lambda: original.write(sys.stdout.getvalue()))
+print('x')
+""",
+        0,
+        b"x\n",
+    ),
+    "output left in a stream that sys no longer has": (
+        "import sys\nout = sys.stdout; sys.stdout = sys.__stdout__ = None; out.write('x')",
+        0,
+        b"x",
+    ),
+    "output through a tee": (
+        """
+import sys
+class Tee:
+ def __init__(self, *streams): self.streams = streams
+ def write(self, text): [s.write(text) for s in self.streams]
+ def flush(self): pass
+sys.stdout = Tee(sys.stdout)
+print('x')
+""",
+        0,
+        b"x\n",
+    ),
+    "stdout that cannot tell whether it is closed": (
+        """
+import sys
+class W:
+ def write(self, text): sys.__stdout__.write(text)
+ def flush(self): self.write('flushed')
+sys.stdout = W()
+""",
+        0,
+        b"flushed",
+    ),
+    "stdout that cannot be flushed": (
+        "import sys\nclass W:\n def flush(self): raise ValueError\nsys.stdout = W()",
+        120,
+        b"",
+    ),
+    "closed stdout": ("import sys; print('x'); sys.stdout.close()", 0, b"x\n"),
+    "deleted stdout": ("import sys; sys.stdout.write('x'); del sys.stdout", 0, b"x"),
+    "finalizers print to the original stream": (
+        """
+import io, sys
+class A:
+ def __del__(self): print('gone')
+a = A()
+sys.stdout = io.StringIO()
+""",
+        0,
+        b"gone\n",
+    ),
+    "file held by a circle is flushed": (
+        """
+import os
+class A: pass
+a = A(); a.me = a; a.f = os.fdopen(os.dup(1), 'w'); a.f.write('x')
+""",
+        0,
+        b"x",
+    ),
+    "finalizers of garbage find the globals": (
+        "import os\nclass A:\n def __del__(self): os.write(1, b'gone')\na = A(); a.me = a; del a",
+        0,
+        b"gone",
     ),
     "finalizers run": ("class A:\n def __del__(self): print('gone')\na = A(); a.me = a", 0, b"gone\n"),
     "daemon thread is left behind": (
