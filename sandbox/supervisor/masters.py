@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from sandbox import channel
@@ -50,12 +51,12 @@ class Masters:
         ours, theirs = channel.pair()
         with theirs:
             order = {"op": "zygote", "uid": uid, "folder": folder}
-            channel.send(self._control(kind), order, [theirs.fileno()])
+            self._tell(kind, order, [theirs.fileno()])
         return Zygote(self._reactor, ours, on_lost)
 
     def sweep(self, lost: int, uid: int | None) -> None:
         """End what the zygote with pid `lost` has left behind: all of user `uid`, or all that nobody owns."""
-        channel.send(self._control("lean"), {"op": "sweep", "lost": lost, "uid": uid})
+        self._tell("lean", {"op": "sweep", "lost": lost, "uid": uid})
 
     def close(self) -> None:
         """End all masters, and so all zygotes."""
@@ -80,18 +81,22 @@ class Masters:
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
-        channel.send(ours, dict(plan))
         self._watch("lean", ours)
+        self._tell("lean", dict(plan))
         return master
 
-    def _control(self, kind: str) -> socket.socket:
-        if kind not in self._controls:
+    def _tell(self, kind: str, order: dict[str, Any], fds: list[int] | None = None) -> None:
+        """Send an order to the master of `kind`. One that is gone gets none: `_hear` sees to that."""
+        if kind not in self._controls and kind != "lean":
             ours, theirs = channel.pair()
             with theirs:
-                order = {"op": "master", "modules": self._modules.get(kind, [])}
-                channel.send(self._controls["lean"], order, [theirs.fileno()])
+                special = {"op": "master", "modules": self._modules.get(kind, [])}
+                self._tell("lean", special, [theirs.fileno()])
             self._watch(kind, ours)
-        return self._controls[kind]
+        control = self._controls.get(kind)
+        if control is not None:
+            with suppress(OSError):
+                channel.send(control, order, fds or [])
 
     def _watch(self, kind: str, control: socket.socket) -> None:
         self._controls[kind] = control
