@@ -37,18 +37,6 @@ _MAXIMUM_LIMITS = Limits(
 )
 
 
-_DEFAULT_LIMITS = Limits()
-_MAXIMUM_LIMITS = Limits(
-    cpu_time_s=60.0,
-    wall_time_s=120.0,
-    memory_bytes=4 << 30,
-    output_bytes=64 << 20,
-    stderr_bytes=2 << 20,
-    processes=64,
-    total_time_s=600.0,
-)
-
-
 @dataclass(frozen=True, slots=True)
 class SandboxConfig:
     """Settings of one worker's sandbox.
