@@ -14,7 +14,16 @@ from sandbox.connection import Connection, SupervisorLost
 from sandbox.errors import SandboxUnavailable
 from sandbox.languages import python
 from sandbox.run import Child, ChildResult, RunResult, RunSpec
-from sandbox.types import CaseResult, Guarantee, Limits, RunStatus, SandboxReport, Submission
+from sandbox.types import (
+    CaseResult,
+    Guarantee,
+    Limits,
+    Program,
+    RunStatus,
+    SandboxReport,
+    ScriptCase,
+    Submission,
+)
 
 _PACKAGE_ROOT = str(Path(__file__).resolve().parent.parent)
 _START_S = 60.0
@@ -23,6 +32,16 @@ _SCIENTIFIC = ("numpy", "numpy.random")
 """Already imported in the `sci` zygote."""
 _CONTROL = RunSpec(children=(Child("probe", b"{}"),), limits=Limits(cpu_time_s=10, wall_time_s=30))
 """A program that always ends well on a sound host."""
+_SPIN = """
+import time
+begin, used = time.monotonic(), time.process_time()
+while (passed := time.monotonic() - begin) < 0.5: pass
+print((time.process_time() - used) / passed)
+"""
+_GAUGE = python.to_run(Program("python", (_SPIN,)), ScriptCase(b""), Limits(cpu_time_s=10, wall_time_s=60))
+"""A program that tells which share of a core it got."""
+_STARVED_BELOW = 0.5
+"""A run that ends as starved has had less than a third."""
 
 
 class Sandbox:
@@ -92,16 +111,16 @@ class Sandbox:
         `violation`.
         """
         spec = replace(spec, limits=self._bounded(spec.limits))
-        result = await self._attempt(spec, alone=False)
-        if result is None:
+        first = await self._attempt(spec, alone=False)
+        if first is not None and first.status is not RunStatus.STARVED:
+            return first
+        result = await self._attempt(spec, alone=True)
+        if result is None and first is not None:  # starved and then lost: lost but once
             result = await self._attempt(spec, alone=True)
-            if result is None:
-                return await self._blame(spec)
-        elif result.status is RunStatus.STARVED:
-            again = await self._attempt(spec, alone=True)
-            result = again if again is not None else result
-        else:
-            return result
+        if result is None:
+            return await self._blame(spec)
+        if result.status is RunStatus.STARVED and not await self._host_is_starved():
+            result = replace(result, status=RunStatus.WALL_TIME_EXCEEDED)
         return replace(result, reran=True)
 
     async def run(self, submission: Submission) -> AsyncGenerator[CaseResult, None]:
@@ -166,6 +185,14 @@ class Sandbox:
             reran=True,
             message="its interpreter was lost twice while a control program ran well",
         )
+
+    async def _host_is_starved(self) -> bool:
+        """Whether a program of ours, alone, lacks a core too; if not, those that did lacked it by their own
+        load."""
+        gauge = await self._attempt(_GAUGE, alone=True)
+        if gauge is None or gauge.status is not RunStatus.EXITED or gauge.children[0].exit_code != 0:
+            return True
+        return float(gauge.children[0].stdout) < _STARVED_BELOW
 
     def _refusal(self) -> str:
         """Why programs are not run here; empty when they are."""

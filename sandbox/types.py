@@ -105,7 +105,8 @@ class RunStatus(StrEnum):
     VIOLATION = "violation"
     """It broke out of bounds in a way that ended the run (a lost zygote while a control program passes)."""
     STARVED = "starved"
-    """Twice the host gave it no core within the wall limit: says nothing about the program."""
+    """Twice the host gave it no core within the wall limit, nor then to a program of ours: says nothing about
+    the program."""
     NOT_RUN = "not_run"
     """Left out: `stop_early` or `total_time_s`."""
 

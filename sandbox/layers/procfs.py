@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,7 @@ _PROCESS_CLOCK = 2  # CPUCLOCK_SCHED of a whole process: the kernel's clock id i
 class Stat:
     """The fields of /proc/PID/stat that matter here."""
 
-    __slots__ = ("children_cpu_s", "cpu_s", "parent", "rss_bytes", "threads")
+    __slots__ = ("children_cpu_s", "cpu_s", "hides_children", "parent", "rss_bytes", "threads")
 
     def __init__(self, fields: list[str]) -> None:
         """fields: from the state on, so index 0 is field 3 of proc(5)."""
@@ -26,6 +27,8 @@ class Stat:
         self.children_cpu_s = (int(fields[13]) + int(fields[14])) / _TICKS
         self.threads = int(fields[17])
         self.rss_bytes = int(fields[21]) * _PAGE
+        self.hides_children = bool(int(fields[30]) >> (signal.SIGCHLD - 1) & 1)
+        """It ignores SIGCHLD: the CPU time of children that end is in nobody's account."""
 
 
 def stat(pid: int) -> Stat | None:

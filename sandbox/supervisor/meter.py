@@ -28,6 +28,7 @@ class Meter:
         self._zygote = zygote
         self._base = base_rss_bytes
         self._collected_before = self._collected()
+        self._hides_load = False
         self._waited_before: dict[int, float] = {}
         for pid in procfs.children(zygote, zygote):
             self._waited_before[pid] = procfs.waited_s(pid, pid)
@@ -47,14 +48,16 @@ class Meter:
             sample.cpu_time_s += cpu + stat.children_cpu_s
             sample.rss_bytes += max(0, stat.rss_bytes - self._base)
             sample.tasks += stat.threads
+            self._hides_load = self._hides_load or stat.hides_children
             for task in procfs.tasks(pid) if stat.threads > 1 else (pid,):
                 pending += procfs.children(pid, task)
                 waited = procfs.waited_s(pid, task) - self._waited_before.get(task, 0.0)
                 if waited > longest_wait:
                     longest_wait, own_cpu = waited, cpu if stat.threads == 1 else 0.0
         # While one task waits, at worst the others of the run have its core: only the rest is the host's
-        # doing.
-        sample.waited_s = max(0.0, longest_wait - (sample.cpu_time_s - own_cpu))
+        # doing. Where the load of others may be hidden, none can be told to be.
+        others_cpu = sample.cpu_time_s - own_cpu
+        sample.waited_s = 0.0 if self._hides_load else max(0.0, longest_wait - others_cpu)
         return sample
 
     def _collected(self) -> float:
