@@ -10,6 +10,7 @@ from typing import Any
 from sandbox.child import known, report, surroundings, test_code, unittest_runs
 from sandbox.child.link import Link
 from sandbox.child.script import show_uncaught
+from sandbox.child.stubs import RemoteType
 
 FILE_NAME = "tests.py"
 
@@ -97,6 +98,9 @@ def _prepare(
     asked = sorted(word for word in tests.words | {str(entry_point)} if _may_be_asked(word))
     told: dict[str, Any] = link.request("names", tuple(asked))
     given = {name: value for name, value in told.items() if _may_be_given(name, value, tests)}
+    link.named = frozenset(
+        value for name, value in given.items() if name in tests.needed and isinstance(value, RemoteType)
+    )
     namespace.update(given)
     try:
         exec(tests.setup, namespace)  # noqa: S102

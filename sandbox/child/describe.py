@@ -83,6 +83,14 @@ def real_value(value: Any) -> Any:
     return base.copy(value)
 
 
+def mutable_base(kind: type) -> type:
+    """The mutable plain type that a class is a subclass of; raises TypeError if there is none."""
+    for base in kind.__mro__:
+        if base in _MUTABLE_BASES:
+            return base
+    raise TypeError(f"{kind.__name__} is no subclass of a plain type")
+
+
 def is_plain_subclass(kind: type) -> bool:
     """Whether instances carry an immutable plain value."""
     return issubclass(kind, PLAIN_BASES)

@@ -33,6 +33,8 @@ class Link:
         self.objects = Objects(self, int(decides), trusts=not decides)
         self.operations = Operations(self.objects, guarded=decides)
         self.names: frozenset[str] = frozenset()
+        self.named: frozenset[type] = frozenset()
+        self._trusts = not decides
         self.lost: str | None = None
         self.unsupported: str | None = None
         self.take_output: Callable[[], str] = str
@@ -54,9 +56,9 @@ class Link:
         """What `str` gave for an exception over there."""
         return self.objects.text_of(error)
 
-    def may_order(self, kind: type) -> bool:
-        """Whether the test code itself names the class, and so means to compare its objects."""
-        return kind.__name__ in self.names
+    def means_class(self, kind: type) -> bool:
+        """Whether the test code itself names the class or a base of it, and so means its methods."""
+        return self._trusts or not self.named.isdisjoint(kind.__mro__)
 
     def request(self, operation: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
         """Ask, answer what is asked in between, and give the result or raise it."""
@@ -147,6 +149,7 @@ class Link:
 
     def _unpacked(self, message: dict[str, Any], unpack: Callable[[], Any]) -> Any:
         shared = self.objects.wire.shared
+        self.objects.learn(message["classes"])
         shared.update(message["shared"])
         if message.get("printed"):
             sys.stdout.write(str(message["printed"]))
@@ -158,7 +161,9 @@ class Link:
         printed = self.take_output()
         if printed:
             message["printed"] = printed
-        text = f"{_to_text(message)[:-1]},{self.objects.wire.shared.collect()}}}"
+        shared = self.objects.wire.shared.collect()
+        message["classes"] = self.objects.take_descriptions()  # named in the message, or in what is shared
+        text = f"{_to_text(message)[:-1]},{shared}}}"
         body = text.encode("ascii")
         if len(body) > MAX_MESSAGE_BYTES:
             raise self._lose("a message that is too large")

@@ -23,6 +23,7 @@ class Objects:
         self._foreign: dict[int, Any] = {}
         self._foreign_numbers: dict[int, int] = {}
         self._described: set[int] = set()
+        self._to_describe: list[Element] = []
         self._texts: dict[int, str] = {}
         self._trusts = trusts
         self.wire = Wire(first_number, self, trusts=trusts)
@@ -72,10 +73,22 @@ class Objects:
 
     def _pack_class(self, kind: type) -> Element:
         number = self._number(kind)
-        if number in self._described:
-            return [number, None]
-        self._described.add(number)
-        return [number, describe.describe_class(kind, self._class_element)]
+        if number not in self._described:
+            self._described.add(number)
+            self._to_describe.append([number, describe.describe_class(kind, self._class_element)])
+        return number
+
+    def take_descriptions(self) -> list[Element]:
+        """Classes that were named since the last time and not before, each after its bases."""
+        taken, self._to_describe = self._to_describe, []
+        return taken
+
+    def learn(self, descriptions: list[Element]) -> None:
+        """Build stubs for classes of the other side; raises KeyError, TypeError or ValueError."""
+        for number, told in descriptions:
+            if number in self._foreign:
+                raise ValueError("a class that is described twice")
+            self._enter(number, stubs.build(self._owner, self._roots, self._description(told)))
 
     def _class_element(self, kind: type) -> Element:
         return self.wire.pack(kind) if describe.carries(kind) else {"k": self._pack_class(kind)}
@@ -91,10 +104,7 @@ class Objects:
         self._foreign_numbers[id(value)] = number
         return value
 
-    def _unpack_class(self, content: list[Any]) -> type:
-        number, description = content
-        if number not in self._foreign:
-            self._enter(number, stubs.build(self._owner, self._roots, self._description(description)))
+    def _unpack_class(self, number: Any) -> type:
         kind = self._foreign[number]
         if not isinstance(kind, type):
             raise TypeError("not a class")
@@ -111,7 +121,7 @@ class Objects:
             specials=frozenset(map(str, told["specials"])),
             methods=tuple(name for name in map(str, told["methods"]) if not name.startswith("__")),
             hashable=bool(told["hashable"]),
-            plain=plain is not None,
+            plain=plain,
             real=real,
         )
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.child.describe import real_value
+from sandbox.child.describe import mutable_base, real_value
 from sandbox.child.objects import Objects
 from sandbox.child.stubs import SPECIALS
 
@@ -88,6 +88,11 @@ class Operations:
             return natural(target, *args)
         return getattr(type(target), name)(target, *args, **kwargs)
 
+    def _base(self, target: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        if name not in SPECIALS:
+            self._check_name(name)
+        return getattr(mutable_base(type(target)), name)(target, *args, **kwargs)
+
     def _await(self, target: Any) -> Any:
         import asyncio
 
@@ -111,6 +116,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "set": Operations._set,  # noqa: SLF001
     "delete": Operations._delete,  # noqa: SLF001
     "special": Operations._special,  # noqa: SLF001
+    "base": Operations._base,  # noqa: SLF001
     "await": Operations._await,  # noqa: SLF001
     "names": Operations._names,  # noqa: SLF001
     "eq": lambda _, a, b: a == b,

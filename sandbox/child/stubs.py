@@ -10,6 +10,8 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
+from sandbox.child import subclasses
+
 _SPECIAL_NAMES = (
     "abs add aenter aexit aiter and anext await bool bytes call ceil complex contains delitem divmod "
     "enter exit float floor floordiv format fspath ge getitem gt hash iadd iand ifloordiv ilshift "
@@ -21,6 +23,12 @@ _SPECIAL_NAMES = (
 SPECIALS = frozenset(f"__{name}__" for name in _SPECIAL_NAMES.split())
 """Special methods that a stub has if its class has them. Equality is apart (RULES R15)."""
 
+_CONVERSION_NAMES = "abs ceil complex float floor index int invert neg pos round trunc"
+_CONVERSIONS = frozenset(f"__{name}__" for name in _CONVERSION_NAMES.split())
+_BINARY_NAMES = "add and divmod floordiv lshift matmul mod mul or pow rshift sub truediv xor"
+_ARITHMETIC = _CONVERSIONS.union(
+    f"__{prefix}{name}__" for name in _BINARY_NAMES.split() for prefix in ("", "r", "i")
+)
 _ORDERING = frozenset({"__lt__", "__le__", "__gt__", "__ge__"})
 _KEPT_ON_PLAIN = frozenset({"__str__", "__repr__", "__format__", "__call__", "__enter__", "__exit__"})
 """Special methods that a subclass of a plain type may change; all others are those of its real value."""
@@ -52,13 +60,13 @@ class Owner(Protocol):
         """Note that the test code does what cannot be carried across."""
         ...
 
-    def may_order(self, kind: type) -> bool:
-        """Whether objects of this class may be ordered against plain values."""
+    def means_class(self, kind: type) -> bool:
+        """Whether its own methods may stand for the operations of plain values."""
         ...
 
 
 class Description(NamedTuple):
-    """What is told of a class. specials, methods: names; plain: of the mutable type it is a subclass of."""
+    """What is told of a class. specials, methods: names; plain: the mutable type it is a subclass of."""
 
     name: str
     module: str
@@ -66,7 +74,7 @@ class Description(NamedTuple):
     specials: frozenset[str]
     methods: tuple[str, ...]
     hashable: bool
-    plain: bool
+    plain: type | None
     real: type | None
 
 
@@ -185,18 +193,25 @@ def _namespace(owner: Owner, description: Description, bases: tuple[type, ...]) 
         "__module__": description.module,
         "__qualname__": description.name,
     }
+    immutable = next((base for plain in PLAIN_BASES for base in bases if issubclass(base, plain)), None)
     for name in description.methods:
-        namespace[name] = _method(owner, name)
+        method = _method(owner, name)
+        namespace[name] = method if immutable is None else subclasses.kept(owner, immutable, name, method)
     specials = description.specials & SPECIALS
-    if any(issubclass(base, PLAIN_BASES) for base in bases):
+    if immutable is not None:
         specials &= _KEPT_ON_PLAIN
     for name in specials:
-        namespace[name] = _ORDERED.get(name, _special)(owner, name)
+        namespace[name] = _SPECIALS.get(name, _special)(owner, name)
+    if immutable is not None and issubclass(immutable, str):
+        for name in specials & {"__str__", "__repr__", "__format__"}:
+            namespace[name] = subclasses.kept(owner, immutable, name, namespace[name])
+    if description.plain is not None:
+        namespace |= subclasses.operations(owner, description.plain, SPECIALS)
     if any(issubclass(base, BaseException) for base in bases):
         namespace["__str__"] = lambda self: owner.text_of(self) or BaseException.__str__(self)
     if not description.hashable:
         namespace["__hash__"] = None
-    if description.plain:
+    if description.plain is not None:
         namespace["__eq__"] = _plain_equality(owner, operator.eq)
         namespace["__ne__"] = _plain_equality(owner, operator.ne)
     if description.real is not None:
@@ -231,14 +246,49 @@ def _ordering(owner: Owner, name: str) -> Callable[..., Any]:
     """Order among the owner's objects; against plain values only where the test itself names the class."""
 
     def ordering(self: Any, other: Any) -> Any:
-        if owner.is_foreign(other) or owner.may_order(type(self)):
+        if owner.is_foreign(other) or owner.means_class(type(self)):
             return owner.ask("special", self, name, other)
         return NotImplemented
 
     return ordering
 
 
-_ORDERED = dict.fromkeys(_ORDERING, _ordering)
+def _arithmetic(owner: Owner, name: str) -> Callable[..., Any]:
+    """Arithmetic that stays among the owner's objects; others only where the test itself names the class.
+
+    A plain result says what the program likes: `abs(f(1) - 5) < 1e-9` would hold for any `__sub__`.
+    """
+
+    def arithmetic(self: Any, /, *args: Any) -> Any:
+        result = owner.ask("special", self, name, *args)
+        if result is self or owner.is_foreign(result) or owner.means_class(type(self)):
+            return result
+        if args and owner.is_foreign(args[0]):
+            return result
+        if name in _CONVERSIONS:
+            raise TypeError(f"bad operand type for {name}: {type(self).__name__!r}")
+        return NotImplemented
+
+    arithmetic.__name__ = arithmetic.__qualname__ = name
+    return arithmetic
+
+
+def _membership(owner: Owner, name: str) -> Callable[..., Any]:
+    """A plain value is in an object if it equals one of its items, unless the test itself names the class."""
+
+    def contains(self: Any, item: Any) -> Any:
+        if owner.is_foreign(item) or owner.means_class(type(self)):
+            return owner.ask("special", self, name, item)
+        return any(item is found or item == found for found in self)
+
+    return contains
+
+
+_SPECIALS = (
+    dict.fromkeys(_ORDERING, _ordering)
+    | dict.fromkeys(_ARITHMETIC, _arithmetic)
+    | {"__contains__": _membership}
+)
 
 
 def _awaited(owner: Owner) -> Callable[[Any], Iterator[Any]]:

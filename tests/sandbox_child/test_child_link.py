@@ -24,7 +24,7 @@ def frame(message: Any) -> bytes:
 
 def told(**fields: Any) -> dict[str, Any]:
     """A message with the parts that every one has."""
-    return {"shared": {}, "gone": [], **fields}
+    return {"classes": [], "shared": {}, "gone": [], **fields}
 
 
 class Liar:
@@ -105,34 +105,34 @@ PLAIN_CLASS = {
     "plain": None,
     "real": None,
 }
-CLASS = [0, PLAIN_CLASS]
 
 
-def _described(**changes: Any) -> list[Any]:
-    return [0, {**PLAIN_CLASS, **changes}]
+def _described(**changes: Any) -> dict[str, Any]:
+    return {**PLAIN_CLASS, **changes}
 
 
-ERROR = {"k": _described(bases=[{"n": ["builtins", "ValueError"]}])}
+OBJECT: dict[str, Any] = {"p": [7, {"k": 0}]}
+ERROR = {"e": [7, {"class": {"k": 0}, "args": [], "attributes": {}, "text": "x", "cause": None}]}
 NEVER_EQUAL = [
-    {"p": [7, {"k": CLASS}]},
-    {"p": [7, {"k": _described(methods=["__eq__", "__ne__"], specials=["__eq__", "__ne__", "__hash__"])}]},
-    {"p": [7, {"k": _described(real=["builtins", "int"])}]},
-    {"p": [7, {"k": _described(bases=[{"n": ["builtins", "int"]}])}]},
-    {"k": CLASS},
-    {"k": _described(bases=[{"n": ["builtins", "type"]}])},
-    {"e": [7, {"class": ERROR, "args": [], "attributes": {}, "text": "x", "cause": None}]},
-    {"t": [2]},
-    {"@": 1},
-    {"n": ["builtins", "int"]},
-    {"v": ["decimal.Decimal", ["3"]]},
+    (PLAIN_CLASS, OBJECT),
+    (_described(methods=["__eq__", "__ne__"], specials=["__eq__", "__ne__", "__hash__"]), OBJECT),
+    (_described(real=["builtins", "int"]), OBJECT),
+    (_described(bases=[{"n": ["builtins", "int"]}]), OBJECT),
+    (PLAIN_CLASS, {"k": 0}),
+    (_described(bases=[{"n": ["builtins", "type"]}]), {"k": 0}),
+    (_described(bases=[{"n": ["builtins", "ValueError"]}]), ERROR),
+    (PLAIN_CLASS, {"t": [2]}),
+    (PLAIN_CLASS, {"@": 1}),
+    (PLAIN_CLASS, {"n": ["builtins", "int"]}),
+    (PLAIN_CLASS, {"v": ["decimal.Decimal", ["3"]]}),
 ]
 
 
-@pytest.mark.parametrize("element", NEVER_EQUAL, ids=range(len(NEVER_EQUAL)))
-def test_nothing_that_is_told_equals_a_number(element: Any) -> None:
+@pytest.mark.parametrize(("described", "element"), NEVER_EQUAL, ids=range(len(NEVER_EQUAL)))
+def test_nothing_that_is_told_equals_a_number(described: Any, element: Any) -> None:
     """Whatever a class claims of itself, its objects are not 2, nor True, nor an int that is."""
     with conversation() as (link, liar):
-        liar.say(told(value=element))
+        liar.say(told(classes=[[0, described]], value=element))
         try:
             value = link.request("call", (1,))
         except LostError:
