@@ -31,6 +31,7 @@ def finish(error: BaseException | None, streams: tuple[Any, Any, Any]) -> NoRetu
     """
     status = _exit_status(error)
     del error
+    _flush()  # once at the end of the program, whatever comes of it, and once at that of the interpreter
     if threading.active_count() > 1 or threading._threading_atexits:  # type: ignore[attr-defined]  # noqa: SLF001
         threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - as the interpreter does
     atexit._run_exitfuncs()  # noqa: SLF001

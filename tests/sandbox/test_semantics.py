@@ -231,6 +231,11 @@ print('x')
         0,
         b"x",
     ),
+    "output before what atexit writes past the stream": (
+        "import atexit, os\natexit.register(os.write, 1, b'y')\nprint('x')",
+        0,
+        b"x\ny",
+    ),
     "output through a tee": (
         """
 import sys
@@ -253,7 +258,7 @@ class W:
 sys.stdout = W()
 """,
         0,
-        b"flushed",
+        b"flushedflushed",
     ),
     "stdout that cannot be flushed": (
         "import sys\nclass W:\n def flush(self): raise ValueError\nsys.stdout = W()",
