@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -62,7 +63,7 @@ def _run(
     except test_code.InvalidTestsError as error:
         return error.state, error.message
     except BaseException as error:
-        state, message = _ended_by(error, raised_by_program=any(error is raised for raised in link.raised))
+        state, message = _ended_by(error, link.raised)
         if state != "passed":
             return state, message
     failure = unittest_runs.failure(results)
@@ -75,16 +76,29 @@ def _run(
     return "passed", ""
 
 
-def _ended_by(error: BaseException, *, raised_by_program: bool) -> tuple[str, str]:
-    """What an exception out of the test code says."""
-    if isinstance(error, SystemExit) and not raised_by_program:
+def _ended_by(error: BaseException, of_program: Sequence[BaseException]) -> tuple[str, str]:
+    """What an exception out of the test code says. of_program: what the program has raised."""
+    if isinstance(error, SystemExit) and not _is_among(error, of_program):
         return ("failed", _words(error)) if error.code else ("passed", "")
     show_uncaught(error)
     if isinstance(error, AssertionError):
         return "failed", _words(error)
-    if isinstance(error, ImportError) and not raised_by_program:
+    if _lacks_module(error, of_program):
         return "unsupported", f"the test code needs what is not here: {_words(error)}"
     return "error", _words(error)
+
+
+def _lacks_module(error: BaseException, of_program: Sequence[BaseException]) -> bool:
+    """Whether an import of the test code failed; an exception made of the program's class is none."""
+    if type(error) not in (ImportError, ModuleNotFoundError) or _is_among(error, of_program):
+        return False
+    lacking = getattr(error, "name", None) is not None
+    context = error.__cause__ or error.__context__
+    return lacking or (context is not None and _lacks_module(context, of_program))
+
+
+def _is_among(error: BaseException, errors: Sequence[BaseException]) -> bool:
+    return any(error is known for known in errors)
 
 
 def _prepare(

@@ -56,6 +56,10 @@ class Link:
         """What `str` gave for an exception over there."""
         return self.objects.text_of(error)
 
+    def uses_processes(self) -> bool:
+        """Whether the test code starts processes, which cannot ask."""
+        return not self.names.isdisjoint({"multiprocessing", "ProcessPoolExecutor"})
+
     def means_class(self, kind: type) -> bool:
         """Whether the test code itself names the class or a base of it, and so means its methods."""
         return self._trusts or not self.named.isdisjoint(kind.__mro__)

@@ -6,6 +6,7 @@ the special methods that it has too.
 
 from __future__ import annotations
 
+import copyreg
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
@@ -58,6 +59,10 @@ class Owner(Protocol):
 
     def refuse(self, why: str) -> UnsupportedTestsError:
         """Note that the test code does what cannot be carried across."""
+        ...
+
+    def uses_processes(self) -> bool:
+        """Whether the test code starts processes, which cannot ask."""
         ...
 
     def means_class(self, kind: type) -> bool:
@@ -124,7 +129,7 @@ def make_roots(owner: Owner) -> tuple[type, type]:
         "__getattr__": lambda self, name: owner.ask("get", self, name),
         "__copy__": lambda self: owner.ask("copy", self),
         "__deepcopy__": lambda self, memo: owner.ask("deepcopy", self),
-        "__reduce_ex__": _refuse_pickling(owner),
+        "__reduce_ex__": _pickled(owner),
         "__slots__": (),
     }
     plain = {
@@ -140,11 +145,26 @@ def make_roots(owner: Owner) -> tuple[type, type]:
     return type.__new__(meta, "RemoteObject", (), mixin | plain), type.__new__(meta, "RemoteError", (), mixin)
 
 
-def _refuse_pickling(owner: Owner) -> Callable[[Any, Any], Any]:
-    def refuse(self: Any, _: Any) -> Any:
-        raise owner.refuse(f"{type(self).__name__}: an object of the program is pickled")
+def _pickled(owner: Owner) -> Callable[[Any, Any], Any]:
+    """Pickling keeps a deep copy over there, and unpickling gives a copy of that one."""
+    copies: list[Any] = []
 
-    return refuse
+    def unpickled(number: int) -> Any:
+        return owner.ask("deepcopy", copies[number])
+
+    def reduce(self: Any, _: Any) -> Any:
+        if owner.uses_processes():
+            raise owner.refuse(f"{type(self).__name__}: an object of the program goes to another process")
+        copies.append(owner.ask("deepcopy", self))
+        return unpickled, (len(copies) - 1,)
+
+    unpickled.__module__, unpickled.__name__, unpickled.__qualname__ = (
+        copyreg.__name__,
+        "unpickled",
+        "unpickled",
+    )
+    setattr(copyreg, "unpickled", unpickled)  # noqa: B010 - where `pickle` finds it, which goes by names
+    return reduce
 
 
 def _equality(owner: Owner, compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
