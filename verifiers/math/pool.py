@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import sys
 from collections import deque
@@ -204,7 +205,9 @@ class Pool:
     async def _start_nursery(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         ours.setblocking(False)
-        environment = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(_ROOT)}
+        # Packages are found where this process finds them, however it was started; nothing else is handed on.
+        paths = os.pathsep.join([str(_ROOT), *filter(None, sys.path)])
+        environment = {"PYTHONHASHSEED": "0", "PYTHONPATH": paths}
         with theirs:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "verifiers.math.nursery", str(theirs.fileno()),

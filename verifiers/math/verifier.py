@@ -49,10 +49,16 @@ class MathVerifier:
     def __init__(self, *, workers: int = 2, deadline_s: float = 5.0) -> None:
         """`deadline_s`: wall clock of one item, a backstop; verdicts hang on work units alone."""
         self.pool = Pool(size=workers, deadline_s=deadline_s)
+        self._fault = "the workers have not been started"
 
     async def start(self) -> None:
-        """Start the workers."""
-        await self.pool.start()
+        """Start the workers. When they do not come up it is no error: `ready` is false, nothing is judged."""
+        try:
+            await self.pool.start()
+        except (OSError, TimeoutError) as error:
+            self._fault = f"the workers did not start: {error}"
+        else:
+            self._fault = ""
 
     async def close(self) -> None:
         """End the workers."""
@@ -61,7 +67,7 @@ class MathVerifier:
     @property
     def ready(self) -> bool:
         """Whether the workers are up."""
-        return self.pool.ready
+        return not self._fault and self.pool.ready
 
     def environment(self) -> Mapping[str, str]:
         """What outside the request can change a verdict."""
@@ -84,6 +90,8 @@ class MathVerifier:
             return Unscorable(
                 "invalid_ground_truth", "a ground truth is a text, a number, or a list of those"
             )
+        if self._fault:
+            return Unscorable("verifier_error", self._fault)
         payload = [task.response, truth, task.options.model_dump_json()]
         try:
             return _outcome(await self.pool.run(payload))

@@ -186,6 +186,19 @@ async def test_closing_leaves_no_process_behind() -> None:
     assert alive == []
 
 
+async def test_workers_that_do_not_come_up_are_said_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest of the service goes on: the verifier is not ready, and its items are unscorable, saying why."""
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    verifier = MathVerifier(workers=2)
+    await verifier.start()
+    outcome = await verifier.judge_async(Task("\\boxed{1}", "1", OPTIONS))
+    await verifier.close()
+    assert not verifier.ready
+    assert isinstance(outcome, Unscorable)
+    assert outcome.kind == "verifier_error"
+    assert "did not start" in outcome.message
+
+
 def test_the_service_process_imports_neither_flint_nor_sympy() -> None:
     """What FLINT does on excess, ending its process, must not be able to end the service."""
     code = "import sys, verifiers.math; print({'flint', 'sympy'} & set(sys.modules))"
