@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 from collections.abc import Sequence
 from types import CodeType, ModuleType
@@ -55,6 +56,8 @@ def _run(
     """Run setup and tests; a pass is their normal end, never the end of the process."""
     try:
         results = unittest_runs.recorded() if "unittest" in tests.words else []
+        if "seed" in tests.words:
+            _mirror_seeds(link)
         given = _prepare(tests, entry_point, link, namespace)
         for code in tests.codes:
             exec(code, namespace)  # noqa: S102 - this is the job
@@ -126,6 +129,17 @@ def _prepare(
         if name in given:
             namespace[name] = given[name]
     return given
+
+
+def _mirror_seeds(link: Link) -> None:
+    """Have `random.seed` of the test code set the program's generator too."""
+    seed_here = random.seed
+
+    def seed(*args: Any, **kwargs: Any) -> None:
+        seed_here(*args, **kwargs)
+        link.request("seed", args, kwargs)
+
+    random.seed = seed
 
 
 def _fails_alone(setup: CodeType, error: Exception) -> bool:

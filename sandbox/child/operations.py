@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import copy
 import operator
+import random
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -124,6 +125,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "real": lambda _, target: real_value(target),
     "copy": lambda _, target: copy.copy(target),
     "deepcopy": lambda _, target: copy.deepcopy(target),
+    "seed": lambda _, *args, **kwargs: random.seed(*args, **kwargs),
     "dir": lambda _, target: dir(target),
     "warn": lambda _, message, category: warnings.warn(message, category, stacklevel=2),
     "input": lambda _, prompt="": builtins.input(prompt),
