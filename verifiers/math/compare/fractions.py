@@ -184,19 +184,19 @@ def coefficient(constant: Polynomial) -> fmpq:
 
 
 def _product(a: Polynomial, b: Polynomial) -> Polynomial:
-    budget.spend(1 + len(a) * len(b) // 20)
     if len(a) * len(b) > MAX_TERMS or _height(a) + _height(b) > MAX_BITS:
         raise NotPolynomial("a product of too many terms")
+    budget.spend(1 + len(a) * len(b) // 20)
     return a * b
 
 
 def _raised(a: Polynomial, times: int) -> Polynomial:
     if times > 1:
         terms = len(a)
-        budget.spend(terms * times)
         too_many = times > MAX_DEGREE or (terms > 1 and comb(terms + times - 1, times) > MAX_TERMS)
         if too_many or _height(a) * times > MAX_BITS:
             raise NotPolynomial("a power of too many terms")
+        budget.spend(terms * times)
     return a**times
 
 

@@ -1,8 +1,8 @@
 """The ladder for two values: exact where that is possible, certified enclosures where it is not.
 
 Every step either decides and says so in `route`, or leaves the pair to the next:
-identical -> exact -> polynomial -> enclosure (different) -> root_bound -> numeric_agreement; a limit or an
-infinite sum is first put in closed form (route `sympy`).
+identical -> exact -> polynomial (modulo primes where expanding costs too much) -> enclosure (different) ->
+root_bound -> numeric_agreement; a limit or an infinite sum is first put in closed form (route `sympy`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from verifiers.math.compare.enclosure import Evaluator
 from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
 from verifiers.math.compare.fractions import NotPolynomial, Polynomial
 from verifiers.math.compare.functions import Ball
+from verifiers.math.compare.modular import modular_difference
 from verifiers.math.compare.points import Coordinate, points
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.polynomial import Forms
@@ -97,10 +98,19 @@ def _polynomial(truth: Node, response: Node, policy: Policy) -> Outcome | None:
     except Undefined:
         return Outcome(equal=False, route="polynomial", reason="undefined_value")
     except (NotPolynomial, NotRational, TooCostly):
-        return None
+        return _modular(truth, response)
     if all(isinstance(key, str) for key in forms.keys) and not forms.relations:
         return Outcome(equal=False, route="polynomial")
     return None
+
+
+def _modular(truth: Node, response: Node) -> Outcome | None:
+    match modular_difference(truth, response):
+        case None:
+            return None
+        case True:
+            return Outcome(equal=False, route="polynomial_modular")
+    return Outcome(True, "polynomial_modular", frozenset(("unproven",)))
 
 
 def _zeros(forms: Forms, divisors: list[Polynomial]) -> str:
