@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType
 from typing import NamedTuple
 
-from sandbox.child import outside
+from sandbox.child import elsewhere, outside
 from sandbox.child.program import UnusableError, compile_source
 
 _WORD = re.compile(r"\w+")
@@ -54,6 +54,9 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None) -> Examined:
     reachable = _reachable([*setup_tree.body, *body], {"check"} if calls_check else set())
     if not any(map(_can_fail, reachable)):
         raise InvalidTestsError("asserts_nothing", "no assertion in the test code can be reached")
+    asked = elsewhere.asked([setup_tree, *trees])
+    if asked is not None:
+        raise InvalidTestsError("unsupported", f"the test code asks for what stays in its process: {asked}")
     setup_code, codes = _compile(setup, "setup.py"), tuple(_compile(text, "tests.py") for text in texts)
     words = frozenset(word for text in (setup, *texts) for word in _WORD.findall(text))
     declared = frozenset(_declared(setup_tree.body))

@@ -1,0 +1,49 @@
+"""What test code asks of a process that the program is not in."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from sandbox.child import elsewhere
+
+ASKED = [
+    "import inspect\nassert inspect.signature(f).parameters",
+    "from inspect import iscoroutinefunction as is_co\nassert is_co(f)",
+    "from dataclasses import asdict\nassert asdict(f()) == {}",
+    "import weakref as w\nassert w.ref(f())() is None",
+    "import sys\nsys.argv = ['x', 'y']\nassert f()",
+    "import os\nos.environ['A'] = 'b'\nassert f()",
+    "import os\ndel os.environ['A']\nassert f()",
+    "import os\nos.chdir('/tmp')\nassert f()",
+    "from decimal import getcontext\ngetcontext().prec = 5\nassert f()",
+    "from unittest.mock import patch\nwith patch('time.time', return_value=1): assert f()",
+    "from unittest import mock\nwith mock.patch('__main__.g'): assert f()",
+    "import os\nfrom unittest.mock import patch\nwith patch.dict(os.environ, A='b'): assert f()",
+    "import sys\nfrom unittest.mock import patch\nwith patch.object(sys, 'argv', ['x']): assert f()",
+    "try: f()\nexcept ValueError as e: assert e.__context__",
+]
+NOT_ASKED = [
+    "import sys\nassert f(sys.argv) == sys.argv",
+    "import os\nassert os.environ['HOME'] and f()",
+    "from unittest.mock import patch\nwith patch('builtins.input', return_value='4'): assert f()",
+    "import sys\nfrom unittest.mock import patch\nwith patch.object(sys, 'stdin', x): assert f()",
+    "from unittest.mock import patch\nwith patch.object(Service, 'get', return_value=1): assert f()",
+    "from unittest.mock import Mock\nassert f(Mock())",
+    "signature = 1\nassert f(signature)",
+    "assert inventory.ref(f()) and f().prec",
+    "import random\nrandom.seed(1)\nassert f()",
+]
+
+
+@pytest.mark.parametrize("code", ASKED)
+def test_what_the_program_would_not_see_is_found(code: str) -> None:
+    """Under every name that it is imported by."""
+    assert elsewhere.asked([ast.parse(code)]) is not None
+
+
+@pytest.mark.parametrize("code", NOT_ASKED)
+def test_what_it_sees_or_need_not_is_left_alone(code: str) -> None:
+    """Reading is not setting; input and output are served."""
+    assert elsewhere.asked([ast.parse(code)]) is None
