@@ -73,7 +73,9 @@ class Judges:
             uids=(settings.sandbox_uid_first, settings.sandbox_uid_count),
         )
         self.sandbox = Sandbox(config)
-        self._math = MathVerifier(workers=cores, deadline_s=settings.verifier_timeout_s)
+        self._math = MathVerifier(
+            workers=settings.math_workers or cores, deadline_s=settings.verifier_timeout_s
+        )
         return [
             NumericVerifier(),
             self._math,

@@ -67,6 +67,13 @@ class Settings(BaseSettings):
         30, ge=1, description="seconds for which SIGTERM lets requests under way come to their end"
     )
 
+    math_workers: int = Field(
+        0,
+        ge=0,
+        description="processes that judge mathematics, per worker; 0: the usable cores, shared out by "
+        "`goldcheck serve --workers`",
+    )
+
     min_isolation: Level = Field(
         "strong", description="least isolation level at which programs are run (none, base, strong, full)"
     )

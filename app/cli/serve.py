@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import socket
 import sys
@@ -59,6 +60,9 @@ def serve(
         timeout_graceful_shutdown=settings.drain_s,
     )
     if workers > 1:
+        # All cores are theirs together: each worker brings its share of processes.
+        share = max(1, len(os.sched_getaffinity(0)) // workers)
+        os.environ["GOLDCHECK_MATH_WORKERS"] = str(settings.math_workers or share)
         Multiprocess(config, sockets=[listener]).run()
         return
     server = uvicorn.Server(config)

@@ -187,7 +187,7 @@ async def test_closing_leaves_no_process_behind() -> None:
 
 
 async def test_workers_that_do_not_come_up_are_said_not_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rest of the service goes on: the verifier is not ready, and its items are unscorable, saying why."""
+    """The rest of the service goes on: the verifier is not ready, its items are unscorable and say why."""
     monkeypatch.setattr(sys, "executable", "/bin/false")
     verifier = MathVerifier(workers=2)
     await verifier.start()
