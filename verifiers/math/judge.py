@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
+from verifiers.math.cache import BoundedCache
 from verifiers.math.compare import budget
 from verifiers.math.compare.answers import Comparer
-from verifiers.math.compare.closed_forms import closed
-from verifiers.math.compare.collections import expand_signs
-from verifiers.math.compare.enclosure import Evaluator
-from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
-from verifiers.math.compare.inequalities import is_infinite
-from verifiers.math.compare.labels import named
-from verifiers.math.compare.matrices import has_matrix
-from verifiers.math.compare.points import points
+from verifiers.math.compare.blame import blame
+from verifiers.math.compare.errors import ComparisonError, TooCostly, Undefined
 from verifiers.math.compare.policy import Outcome, Policy
-from verifiers.math.compare.values import COARSE, is_complex
+from verifiers.math.compare.values import is_complex
 from verifiers.math.describe import describe
 from verifiers.math.extract import Candidate, candidates, is_prose
 from verifiers.math.options import SOURCES, MathOptions
@@ -26,7 +20,7 @@ from verifiers.math.read import phrases
 from verifiers.math.read.answer import read_answer
 from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
 from verifiers.math.read.tokens import MAX_CHARACTERS
-from verifiers.math.traverse import children, free_symbols, name_applications
+from verifiers.math.traverse import free_symbols
 from verifiers.math.tree import EXPRESSIONS, Choice, Listing, Node, Set, SetOperation, Special, Text, Tuple
 from verifiers.types import Outcome as Judgement
 from verifiers.types import Unscorable, Verdict
@@ -78,7 +72,7 @@ def _judge_one(response: str, truth: Truth, options: MathOptions) -> Judgement:
     found = find_answer(response, options, wants=truth.readings[0])
     if isinstance(found.answer, ReadError):
         return _refused(found, found.answer, truth, options)
-    outcome = _compare(truth, found.answer, _policy(options, truth.readings[0]))
+    outcome = _compared(truth, found, _policy(options, truth.readings[0]))
     if isinstance(outcome, Unscorable):
         return outcome
     reason = "equal" if outcome.equal else outcome.reason or "different"
@@ -207,9 +201,20 @@ def _unescaped(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=4096)
+_truths: BoundedCache[tuple[str, str], Truth] = BoundedCache()
+_outcomes: BoundedCache[tuple[Truth, tuple[Node, ...], Policy], Outcome | Unscorable] = BoundedCache()
+
+
 def read_truth(text: str, kind: str) -> Truth:
     """Read a ground truth: the whole text, or the answer in it. Raises `InvalidGroundTruth`."""
+    truth = _truths.get((text, kind))
+    if truth is None:
+        truth = _read_truth(text, kind)
+        _truths.put((text, kind), truth, len(text))
+    return truth
+
+
+def _read_truth(text: str, kind: str) -> Truth:
     if len(text) <= _WHOLE_LENGTH and "boxed" not in text:
         try:
             nodes = _readings(text, kind)
@@ -237,7 +242,18 @@ def _policy(options: MathOptions, truth: Node) -> Policy:
     )
 
 
-@lru_cache(maxsize=4096)
+def _compared(truth: Truth, found: Found, policy: Policy) -> Outcome | Unscorable:
+    assert found.candidate is not None
+    assert isinstance(found.answer, tuple)
+    key = (truth, found.answer, policy)
+    outcome = _outcomes.get(key)
+    if outcome is None:
+        outcome = _compare(*key)
+        characters = len(truth.text) + len(found.candidate.text) + sum(len(name) for name, _ in policy.assume)
+        _outcomes.put(key, outcome, characters)
+    return outcome
+
+
 def _compare(truth: Truth, answers: tuple[Node, ...], policy: Policy) -> Outcome | Unscorable:
     """The best outcome over the readings of both sides."""
     budget.renew()
@@ -247,7 +263,7 @@ def _compare(truth: Truth, answers: tuple[Node, ...], policy: Policy) -> Outcome
             try:
                 found = Comparer(policy).compare(expected, answer)
             except ComparisonError as fault:
-                blamed = _blame(expected, policy)
+                blamed = blame(expected, policy)
                 if blamed is not None:
                     return Unscorable("invalid_ground_truth", blamed)
                 found = Outcome(equal=False, route="none", reason=_REASON.get(type(fault), "not_comparable"))
@@ -260,41 +276,4 @@ def _compare(truth: Truth, answers: tuple[Node, ...], policy: Policy) -> Outcome
 
 def cost_of(truth: Node, options: MathOptions) -> str | None:
     """Why a ground truth cannot be compared with anything, in words; None when it can."""
-    return _blame(truth, _policy(options, truth))
-
-
-def _blame(truth: Node, policy: Policy) -> str | None:
-    """Why the ground truth itself cannot be compared with anything; None when the response is to blame."""
-    value = named(truth).value
-    if isinstance(value, EXPRESSIONS) and not has_matrix(value):
-        if is_infinite(value):
-            return None
-        signed = (_no_value(part, policy) for part in expand_signs(name_applications(value)))
-        return next((fault for fault in signed if fault is not None), None)
-    for child in children(value):
-        if (fault := _blame(child, policy)) is not None:
-            return fault
-    return None
-
-
-def _no_value(node: Node, policy: Policy) -> str | None:
-    budget.renew()
-    try:
-        node = closed(node)
-    except ComparisonError as fault:
-        return f"the ground truth cannot be compared: {fault}"
-    evaluator = Evaluator(complex_values=is_complex(node) or policy.complex_letters, log_base=policy.log_base)
-    for point in points(
-        sorted(free_symbols(node)), dict(policy.assume), complex_letters=policy.complex_letters
-    ):
-        try:
-            evaluator.at(node, point, COARSE)
-        except (Undefined, Unclear):
-            continue
-        except TooCostly as costly:
-            return f"the ground truth is too costly: {costly}"
-        except NotComparable as unknown:
-            return f"the ground truth cannot be compared: {unknown}"
-        else:
-            return None
-    return "the ground truth has no value at any point"
+    return blame(truth, _policy(options, truth))

@@ -6,9 +6,9 @@ import json
 import resource
 import socket
 import sys
-from functools import lru_cache
 from typing import Any
 
+from verifiers.math.cache import BoundedCache
 from verifiers.math.framing import receive, send
 from verifiers.math.judge import judge
 from verifiers.math.options import MathOptions
@@ -49,6 +49,12 @@ def answer(response: str, ground_truth: Any, options: str) -> dict[str, Any]:
     return {"kind": outcome.kind, "message": outcome.message}
 
 
-@lru_cache(maxsize=256)
+_read_options: BoundedCache[str, MathOptions] = BoundedCache(most_entries=256)
+
+
 def _options(text: str) -> MathOptions:
-    return MathOptions.model_validate_json(text)
+    options = _read_options.get(text)
+    if options is None:
+        options = MathOptions.model_validate_json(text)
+        _read_options.put(text, options, len(text))
+    return options
