@@ -76,6 +76,38 @@ def test_costly_responses_are_refused_by_their_cost(response: str) -> None:
         Comparer(Policy()).compare(read_answer("1"), read_answer(response))
 
 
+_ANGLE = f"\\frac{{\\pi}}{{{(10**90 + 289) * (10**91 + 3)}}}"
+"""Its denominator has no small factors."""
+
+
+@pytest.mark.parametrize(
+    ("truth", "response", "equal"),
+    [
+        ("y^{\\frac{23^{49}}{3^{150}}}", "\\ln y", False),
+        ("y^{\\frac{23^{49}}{3^{150}}}", "(y^{\\frac{23^{49}}{3^{149}}})^{\\frac13}", True),
+        ("y^{\\frac{1}{3^{90}}}", "(y^{\\frac{2}{3^{90}}})^{\\frac12}", False),
+        ("(-2)^{\\frac{1}{3^{90}}}", "-2^{\\frac{1}{3^{90}}}", True),
+        ("x\\equiv 1\\pmod{3}", "1+k\\cdot 110^{400}", False),
+        ("1+k\\cdot 110^{400}", "x\\equiv 1\\pmod{3}", False),
+        ("1", f"1+\\sin({_ANGLE})-\\cos(\\frac\\pi2-{_ANGLE})", True),
+        ("1", f"2-\\sin({_ANGLE})+\\cos(\\frac\\pi2-{_ANGLE})", False),
+    ],
+)  # fmt: skip
+def test_numbers_beyond_a_word_of_the_machine(truth: str, response: str, equal: bool) -> None:
+    """Indices, steps and orders of any size are compared, neither converted to a word nor factored."""
+    outcome = judge(f"\\boxed{{{response}}}", truth, DEFAULT)
+    assert isinstance(outcome, Verdict), outcome
+    assert outcome.correct == equal, outcome
+
+
+@pytest.mark.parametrize("truth", ["y^{(\\frac23+7)^{49}}", "y^{7^{49}}"])
+def test_powers_too_large_are_too_costly_ground_truths(truth: str) -> None:
+    """A huge exponent is refused whether it is whole or a fraction."""
+    outcome = judge("\\boxed{\\ln y}", truth, DEFAULT)
+    assert isinstance(outcome, Unscorable)
+    assert outcome.kind == "invalid_ground_truth"
+
+
 def _verdict(truth: str, response: str, options: MathOptions = DEFAULT) -> bool:
     outcome = judge(f"\\boxed{{{response}}}", truth, options)
     assert isinstance(outcome, Verdict), outcome

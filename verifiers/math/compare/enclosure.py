@@ -32,6 +32,8 @@ from verifiers.math.tree import (
 
 MAX_TERMS = 2_000
 """Terms of one finite sum or product."""
+MAX_INDEX = 10_000
+"""Index of a root that is taken as such."""
 
 
 class Evaluator(Functions):
@@ -132,7 +134,7 @@ class Evaluator(Functions):
             return self._integer_power(ball, rational.p)
         if self.complex_values:
             return self._general_power(ball, self.lift(rational))
-        return self._integer_power(self._nth_root(ball, int(rational.q)), rational.p)
+        return self._real_root_power(ball, rational)
 
     def _integer_power(self, ball: Ball, times: fmpz) -> Ball:
         if times.bit_length() > MAX_LOG2 - 2:
@@ -140,6 +142,17 @@ class Evaluator(Functions):
         if times < 0:
             return 1 / self._integer_power(self.divisor(ball), -times)
         return ball ** int(times)
+
+    def _real_root_power(self, ball: Ball, exponent: fmpq) -> Ball:
+        """By the logarithm when the index may be too large for a word of the machine."""
+        if exponent.q <= MAX_INDEX:
+            return self._integer_power(self._nth_root(ball, int(exponent.q)), exponent.p)
+        if not ball < 0:
+            return self._general_power(ball, self.lift(exponent))
+        if exponent.q % 2 == 0:
+            raise Undefined
+        size = self._general_power(-ball, self.lift(exponent))
+        return -size if exponent.p % 2 else size
 
     def _real_power(self, base: Node, exponent: Ball) -> Ball:
         if base == Constant("e"):
@@ -198,7 +211,7 @@ class Evaluator(Functions):
                 return self._general_power(
                     self.value(arguments[0]), 1 / self.divisor(self.value(arguments[1]))
                 )
-            if index.q != 1 or index == 0 or abs(index) > 10_000:
+            if index.q != 1 or index == 0 or abs(index) > MAX_INDEX:
                 raise NotComparable("a root of that index")
             return self._nth_root(self.value(arguments[0]), int(index))
         values = [self.value(argument) for argument in arguments]

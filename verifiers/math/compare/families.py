@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import lcm
+from math import isfinite, lcm
 from typing import Any
 
 from flint import arb, fmpq
@@ -121,7 +121,10 @@ def _same_classes(left: list[tuple[Node, Node]], right: list[tuple[Node, Node]],
 
 def _rational(ball: arb) -> Fraction | None:
     """The small rational number that the ball holds."""
-    guess = Fraction(float(ball.mid())).limit_denominator(1000)
+    middle = float(ball.mid())
+    if not isfinite(middle):
+        return None
+    guess = Fraction(middle).limit_denominator(1000)
     return guess if ball.contains(fmpq(guess.numerator, guess.denominator)) else None
 
 

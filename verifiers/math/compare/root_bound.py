@@ -17,6 +17,9 @@ from verifiers.math.compare.errors import Undefined
 from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.tree import Call, Constant, Node, Number, Power, Product, Quantity, Quotient, Sum
 
+MAX_ORDER = 1 << 20
+"""Order of a root of unity that is factored."""
+
 
 class NotAlgebraic(Exception):
     """Not built from rational numbers by arithmetic, roots and trigonometry of rational angles."""
@@ -97,7 +100,7 @@ class RootBound:
 
     def _trigonometric(self, node: Call, angle: Node) -> _Bound:
         turns = _turns(angle)
-        self.degrees[node] = int(fmpz(4 * turns.q).euler_phi())
+        self.degrees[node] = _degree_of_root_of_unity(4 * turns.q)
         if node.name == "tan":
             return _Bound(1.0, 1.0)
         return _Bound(1.0, 1.0)
@@ -113,8 +116,15 @@ class RootBound:
                 turns = _turns(Quotient(Product(tuple(rest)), bottom))
             case _:
                 raise NotAlgebraic
-        self.degrees[node] = int(fmpz(2 * turns.q).euler_phi())
+        self.degrees[node] = _degree_of_root_of_unity(2 * turns.q)
         return _Bound(0.0, 0.0)
+
+
+def _degree_of_root_of_unity(order: fmpz) -> int:
+    """Orders that are large are not factored: no precision within the limits would do for their degree."""
+    if order > MAX_ORDER:
+        raise NotAlgebraic
+    return int(order.euler_phi())
 
 
 def _integer(node: Node) -> int:
