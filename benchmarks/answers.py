@@ -249,16 +249,19 @@ async def pooled(seed: int) -> dict[str, Any]:
     }
 
 
-def over_http(url: str, seed: int) -> dict[str, float]:
-    """One request after the other against a running service."""
-    times = []
+def over_http(url: str, seed: int) -> dict[str, Any]:
+    """One request after the other against a running service, and the same client's requests for nothing."""
+    times, empty = [], []
     with httpx.Client(base_url=url, timeout=30) as client:
         for pair in pairs(PAIRS // 2, seed + 2):
             body = {"verifier": "math", "response": _boxed(pair), "ground_truth": pair.truth}
             begin = time.perf_counter()
             client.post("/v1/verify", json=body).raise_for_status()
             times.append(time.perf_counter() - begin)
-    return percentiles(times)
+            begin = time.perf_counter()
+            client.get("/healthz").raise_for_status()
+            empty.append(time.perf_counter() - begin)
+    return {**percentiles(times), "healthz": percentiles(empty)}
 
 
 def machine() -> dict[str, Any]:
