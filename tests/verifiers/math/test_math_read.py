@@ -184,3 +184,10 @@ def test_rebuilding_with_nothing_changed_gives_the_same_tree(text: str) -> None:
         return
     assert rebuild(node, lambda child: child) == node
     assert len(walk(node)) == 1 + sum(len(walk(child)) for child in children(node))
+
+
+@pytest.mark.parametrize("text", ["0.5 . (2", "0.5.(3)", "1.2.\\overline{3}", "0.5.\\overline{3}"])
+def test_number_with_a_second_point_is_refused(text: str) -> None:
+    """Two points make no number, whatever comes after them."""
+    with pytest.raises(ReadError):
+        read_answer(text)

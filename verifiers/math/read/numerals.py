@@ -31,7 +31,7 @@ class Numerals(Cursor):
         text = token.text
         if self.grouped and not self.brackets and len(text) <= 3 and text.isdigit():
             text = self._groups(text)
-        if self.at(".") and self._repeats_after_point():
+        if "." not in text and self.at(".") and self._repeats_after_point():
             self.take()
             text += "."
         if "." in text and (repeating := self._repeating(text)) is not None:
