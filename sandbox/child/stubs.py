@@ -90,7 +90,10 @@ class RemoteType(type):
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **_: Any) -> RemoteType:
         """Only reached by a `class` statement of the test code."""
-        raise cls.__owner__.refuse(f"{name}: a subclass of a class of the program")
+        why = f"{name}: a subclass of a class of the program"
+        if any(map(cls.__owner__.means_class, bases)):
+            raise cls.__owner__.refuse(why)
+        raise TypeError(why)  # the test did not name the class: it was the program's choice to return one
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return cls.__owner__.ask("call", cls, *args, **kwargs)
