@@ -1,0 +1,135 @@
+"""Second opinions: which stored verdicts have none yet, and keeping what another way of judging said.
+
+Nothing here judges. Whoever does hands in `Opinion`s and `LateFlag`s; a reward is never changed by them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple
+
+from sqlalchemy import Engine, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from audit.database import DATABASE_ERRORS, fault, writing_engine
+from audit.errors import LogUnavailableError
+from audit.late_flags import LateFlag
+from audit.schema import second_opinion, verdict, verdict_flag
+
+Outcome = Literal["agrees", "accepts", "rejects", "unknown"]
+"""Of a second opinion. `accepts` and `rejects` contradict the verdict; `unknown`: none could be had."""
+
+Method = Literal["math", "sympy", "hidden_cases", "shuffled", "mutated", "rerun"]
+
+MAX_BACKLOG: Final = 100_000
+"""Verdicts without an opinion are counted up to here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one other way of judging said about a verdict. detail: JSON, shown to people."""
+
+    method: Method
+    outcome: Outcome
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+class Findings(NamedTuple):
+    """All that was found about a stored verdict after the reply."""
+
+    opinions: tuple[Opinion, ...] = ()
+    flags: tuple[LateFlag, ...] = ()
+
+
+def opinion_of(method: Method, first: bool | None, second: bool | None, **detail: Any) -> Opinion:
+    """An opinion from whether the response was accepted, first and now; None is not known.
+
+    first: None for an unscorable verdict, which a second one that is unscorable too agrees with.
+    """
+    if second is None:
+        return Opinion(method, "unknown", detail)
+    if first is second:
+        return Opinion(method, "agrees", detail)
+    return Opinion(method, "accepts" if second else "rejects", detail)
+
+
+def combined(opinions: Sequence[Opinion]) -> Outcome:
+    """What several opinions on one verdict come to: one that contradicts counts, else one that agrees."""
+    outcomes = {opinion.outcome for opinion in opinions}
+    order: tuple[Outcome, ...] = ("rejects", "accepts", "agrees")
+    return next((outcome for outcome in order if outcome in outcomes), "unknown")
+
+
+def shown_stratum(stratum: str, second: str | None) -> str:
+    """A stratum as people see it: `accept/second-rejects` and `reject/second-accepts` where opinions differ."""
+    side = stratum.partition("/")[0]
+    if (side, second) in (("accept", "rejects"), ("reject", "accepts")):
+        return f"{side}/second-{second}"
+    return stratum
+
+
+class OpinionStore:
+    """Reads what is to be looked at and writes what was found; from any thread, a connection per call.
+
+    All methods block and raise `LogUnavailableError`.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return writing_engine(self._url, "enqueue")
+
+    def due(self, limit: int, skip: Sequence[str] = ()) -> list[str]:
+        """Ids of sampled verdicts without an opinion: those of the newest window first, by ascending draw.
+
+        The draw is a hash of the id, so that within a cell those that have an opinion are a fair sample of it.
+        skip: ids that are not to be among them.
+        """
+        query = (
+            select(verdict.c.id)
+            .where(verdict.c.second.is_(None), verdict.c.sampled, verdict.c.id.not_in(skip))
+            .order_by(verdict.c.window_start_s.desc(), verdict.c.draw)
+            .limit(limit)
+        )
+        try:
+            with self._engine.connect() as connection:
+                return list(connection.scalars(query))
+        except DATABASE_ERRORS as error:
+            raise LogUnavailableError(fault(error)[1]) from error
+
+    def backlog(self) -> int:
+        """How many sampled verdicts have no opinion yet; `MAX_BACKLOG` stands for that many or more."""
+        missing = select(verdict.c.id).where(verdict.c.second.is_(None), verdict.c.sampled).limit(MAX_BACKLOG)
+        try:
+            with self._engine.connect() as connection:
+                return connection.scalar(select(func.count()).select_from(missing.subquery())) or 0
+        except DATABASE_ERRORS as error:
+            raise LogUnavailableError(fault(error)[1]) from error
+
+    def keep(self, verdict_id: str, findings: Findings) -> bool:
+        """Store opinions and flags with a verdict, all or nothing; False if it is gone or has some already."""
+        second = combined(findings.opinions)
+        now_ms = time.time_ns() // 1_000_000
+        opinions = [
+            (verdict_id, one.method, one.outcome, json.dumps(one.detail), now_ms) for one in findings.opinions
+        ]
+        flags = [(verdict_id, flag.name, flag.evidence_json(), True) for flag in findings.flags]
+        claim = update(verdict).where(verdict.c.id == verdict_id, verdict.c.second.is_(None))
+        try:
+            with self._engine.begin() as connection:
+                if connection.execute(claim.values(second=second)).rowcount != 1:
+                    return False
+                insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+                for table, rows in ((second_opinion, opinions), (verdict_flag, flags)):
+                    named = [dict(zip(table.c.keys(), row, strict=True)) for row in rows]
+                    if named:
+                        connection.execute(insert(table).on_conflict_do_nothing(), named)
+        except DATABASE_ERRORS as error:
+            raise LogUnavailableError(fault(error)[1]) from error
+        return True
