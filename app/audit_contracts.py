@@ -73,8 +73,20 @@ class VerdictSummary(TypedDict):
     rollout_id: Annotated[str | None, Field(examples=["g1-3"])]
     canary: Annotated[bool, Field(examples=[False])]
     labelled: Annotated[bool, Field(examples=[False])]
+    second: Annotated[
+        str | None,
+        Field(
+            description="second opinion: agrees, accepts, rejects or unknown; null: none yet",
+            examples=["agrees"],
+        ),
+    ]
     inclusion_probability: Annotated[
-        float, Field(description="chance that this verdict had of being stored", examples=[0.1])
+        float | None,
+        Field(
+            description="chance that this verdict had of being sampled; null: stored for another reason, so"
+            " that rates must not count it",
+            examples=[0.1],
+        ),
     ]
 
 

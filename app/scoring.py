@@ -18,9 +18,9 @@ from app.logs import describe_error
 from app.pacing import Pace
 from app.pool import Judged, Pool, Ticket
 from app.shaping import masked, reward_components
-from app.tally import Cell, Tally
+from app.tally import Tally, TallyCell
 from audit import exact_json
-from audit.types import Stratum, VerdictRecord
+from audit.types import Cell, Stratum, VerdictRecord
 from rollouts.stop import ResolvedStop
 from verifiers.base import InlineVerifier, PooledVerifier, Verifier
 from verifiers.registry import Registry
@@ -43,7 +43,7 @@ class Scored(NamedTuple):
 class Journal(Protocol):
     """What scoring asks of the verdict log; see `audit.log.VerdictLog`."""
 
-    def count(self, stratum: Stratum, n: int = 1) -> None: ...
+    def count(self, cell: Cell, n: int = 1) -> None: ...
     def select(self, verdict_id: str, unscorable: bool) -> float | None: ...
     def store(self, record: VerdictRecord) -> None: ...
     async def acknowledge(self) -> bool: ...
@@ -141,14 +141,14 @@ class Scorer:
             return replies
         if self._journal is not None:
             for cell, n in tally.cells():
-                self._journal.count(self._stratum(cell), n)
+                self._journal.count(Cell(self._stratum(cell), tally.window_start_s), n)
             for record in tally.records:
                 self._journal.store(record)
             await self._journal.acknowledge()
         self._observe(tally)
         return replies
 
-    def _stratum(self, cell: Cell) -> Stratum:
+    def _stratum(self, cell: TallyCell) -> Stratum:
         version = self._identities[cell.verifier]["version"]
         return Stratum(cell.verifier, version, cell.data_source, cell.stratum)
 
@@ -180,13 +180,13 @@ class Scorer:
             result, reason = "unscorable", outcome.kind
             stratum = f"unscorable/{reason}"
         verdict_id = self._new_id()
-        chance = None if self._journal is None else self._journal.select(verdict_id, result == "unscorable")
+        draw = None if self._journal is None else self._journal.select(verdict_id, result == "unscorable")
         if isinstance(outcome, Verdict):
             reply = _scored(verdict_id, job, outcome)
         else:
             reply = _unscorable(verdict_id, job, outcome)
         reply["verifier"] = self._identities[verifier.name]
-        reply["audit"] = {"flags": flags, "stratum": stratum, "selected": chance is not None}
+        reply["audit"] = {"flags": flags, "stratum": stratum, "selected": draw is not None}
         reply["timing"] = {
             "queue_ms": round(judged.queue_s * 1e3, 3),
             "verify_ms": round(judged.verify_s * 1e3, 3),
@@ -198,9 +198,9 @@ class Scorer:
         canary = meta.get("canary") is True
         tally.add(stratum, verifier.name, source, result, reason, job.stop.stop_reason, flags, canary)
         tally.durations_s.setdefault(verifier.name, []).append(judged.verify_s)
-        if chance is not None:
-            key = Stratum(verifier.name, verifier.version, source, stratum)
-            tally.records.append(self._record(job, reply, encoded, key, reason, chance))
+        if draw is not None:
+            key = Cell(Stratum(verifier.name, verifier.version, source, stratum), tally.window_start_s)
+            tally.records.append(self._record(job, reply, encoded, key, reason, draw))
         return Scored(index, encoded, outcome, reply["reward"])
 
     def _record(  # noqa: PLR0913, PLR0917
@@ -208,16 +208,17 @@ class Scorer:
         job: Job,
         reply: dict[str, Any],
         encoded: bytes,
-        stratum: Stratum,
+        cell: Cell,
         reason: str,
-        probability: float,
+        draw: float,
     ) -> VerdictRecord:
         verdict = reply["verdict"]
         truth = job.task.ground_truth
         return VerdictRecord(
             id=reply["id"],
             created_at_ms=self._new_id.milliseconds,
-            stratum=stratum,
+            cell=cell,
+            draw=draw,
             environment=reply["verifier"]["environment"],
             status=reply["status"],
             correct=None if verdict is None else verdict["correct"],
@@ -226,7 +227,6 @@ class Scorer:
             flags=reply["audit"]["flags"],
             stop_reason=job.stop.stop_reason,
             truncated=job.stop.truncated,
-            inclusion_probability=probability,
             meta=job.meta,
             response=job.task.response,
             ground_truth=None if truth is MISSING else truth,

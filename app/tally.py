@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from audit.types import VerdictRecord
+from audit.types import WINDOW_S, VerdictRecord
 
 
-class Cell(NamedTuple):
+class TallyCell(NamedTuple):
     """What verdicts have in common when they are counted."""
 
     stratum: str
@@ -27,6 +28,8 @@ class Tally:
     """What some verdicts come to, for counting them in one go."""
 
     def __init__(self) -> None:
+        self.window_start_s = int(time.time()) // WINDOW_S * WINDOW_S
+        """The window in which they all are counted, whether or not it ends meanwhile."""
         # Plain tuples while counting: making a named one for each verdict would cost as much as its id.
         self._counts: dict[tuple[str, str, str, str, str, str, tuple[str, ...], bool], int] = {}
         self.durations_s: dict[str, list[float]] = {}
@@ -48,6 +51,6 @@ class Tally:
         key = (stratum, verifier, data_source, result, reason, stop_reason, flags, canary)
         self._counts[key] = self._counts.get(key, 0) + 1
 
-    def cells(self) -> Iterator[tuple[Cell, int]]:
+    def cells(self) -> Iterator[tuple[TallyCell, int]]:
         """Each cell and how many verdicts are in it."""
-        return ((Cell._make(key), n) for key, n in self._counts.items())
+        return ((TallyCell._make(key), n) for key, n in self._counts.items())

@@ -13,11 +13,11 @@ from audit.queue import Unit, UnitQueue
 from audit.reader import Reader
 from audit.store import Store
 from audit.types import (
+    Cell,
     LogConfig,
     LogObserver,
     LogStatus,
     Page,
-    Stratum,
     VerdictFilter,
     VerdictRecord,
 )
@@ -82,10 +82,10 @@ class VerdictLog:
         if not done:
             _log.error("counts and %d payloads were not written", self._queue.records)
 
-    def count(self, stratum: Stratum, n: int = 1) -> None:
-        """Count `n` verdicts in `stratum`."""
+    def count(self, cell: Cell, n: int = 1) -> None:
+        """Count `n` verdicts in `cell`."""
         counts = self._pending.counts
-        counts[stratum] = counts.get(stratum, 0) + n
+        counts[cell] = counts.get(cell, 0) + n
         if self._flush is None:
             self._schedule()
 
@@ -96,8 +96,8 @@ class VerdictLog:
             self._schedule()
 
     def select(self, verdict_id: str, unscorable: bool) -> float | None:
-        """The inclusion probability if this verdict's payload is to be stored, else None."""
-        return sampling.inclusion_probability(verdict_id, unscorable, self._config.sample)
+        """The verdict's draw if its payload is to be stored, else None."""
+        return sampling.draw(verdict_id, unscorable, self._config.sample)
 
     def store(self, record: VerdictRecord) -> None:
         """Store a payload. The record and all that it holds must not change afterwards."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -50,14 +51,16 @@ class Rows:
     """Rows ready to insert: tuples in the order of each table's columns."""
 
     verdicts: list[tuple[Any, ...]] = field(default_factory=list)
-    flags: list[tuple[str, str | None]] = field(default_factory=list)
+    flags: list[tuple[str, str | None, str | None, bool]] = field(default_factory=list)
     payloads: list[tuple[str, int, bytes]] = field(default_factory=list)
     documents: dict[str, bytes] = field(default_factory=dict)
     """Body by hash."""
+    uses: Counter[str] = field(default_factory=Counter)
+    """How many of the verdicts refer to each document."""
 
     def by_table(self) -> list[tuple[Table, list[Any]]]:
         """The rows of each table, documents first: a reader that sees a verdict can see what it refers to."""
-        documents = [(key, CODEC_ZSTD, body) for key, body in self.documents.items()]
+        documents = [(key, CODEC_ZSTD, body, self.uses[key]) for key, body in self.documents.items()]
         return [
             (schema.document, documents),
             (schema.verdict, self.verdicts),
@@ -85,7 +88,9 @@ class Encoder:
         ground_truth_hash = self._document(ground_truth) if len(ground_truth) > INLINE_BYTES else None
         self.rows.verdicts.append((*_verdict_row(record), prompt_hash, ground_truth_hash))
         self.rows.payloads.append((record.id, CODEC_ZSTD, body))
-        self.rows.flags.extend((record.id, _column(flag)) for flag in dict.fromkeys(record.flags))
+        self.rows.flags.extend(
+            (record.id, _column(flag), None, False) for flag in dict.fromkeys(record.flags)
+        )
 
     def _encode(self, value: Any) -> bytes:
         if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > INLINE_BYTES):
@@ -100,6 +105,7 @@ class Encoder:
         key = blake2b(text, digest_size=16).hexdigest()
         if key not in self.rows.documents:
             self.rows.documents[key] = compress(text)
+        self.rows.uses[key] += 1
         return key
 
 
@@ -130,7 +136,7 @@ def _body(record: VerdictRecord, ground_truth: bytes | None) -> bytes:
 def _verdict_row(record: VerdictRecord) -> tuple[Any, ...]:
     """The columns of `schema.verdict` up to the hashes, in order."""
     label = record.meta.get
-    stratum = record.stratum
+    stratum, window_start_s = record.cell
     step = label("step")
     return (
         record.id,
@@ -140,13 +146,16 @@ def _verdict_row(record: VerdictRecord) -> tuple[Any, ...]:
         record.environment,
         _column(stratum.data_source),
         stratum.name,
+        window_start_s,
+        record.draw,
+        True,
+        None,
         record.status,
         record.correct,
         record.reward,
         record.reason,
         record.stop_reason,
         record.truncated,
-        record.inclusion_probability,
         _column(label("run")),
         step if isinstance(step, int) and abs(step) <= _INT64_MAX else None,
         _column(label("split")),

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 from audit.exact_json import weight
 from audit.groups import GroupCell, GroupCount
-from audit.types import Stratum, VerdictRecord
+from audit.types import Cell, VerdictRecord
 
 
 @dataclass(slots=True)
 class Unit:
     """Counts and records that belong together: they are written in one transaction or not at all."""
 
-    counts: dict[Stratum, int] = field(default_factory=dict)
-    shed: dict[Stratum, int] = field(default_factory=dict)
+    counts: dict[Cell, int] = field(default_factory=dict)
+    shed: dict[Cell, int] = field(default_factory=dict)
     """Of those counted: payloads that were selected and dropped."""
     groups: dict[GroupCell, GroupCount] = field(default_factory=dict)
     records: list[VerdictRecord] = field(default_factory=list)
@@ -31,17 +31,17 @@ class Unit:
 
     def drop_last(self) -> None:
         """Give up the last record's payload; its verdict stays counted."""
-        stratum = self.records.pop().stratum
+        cell = self.records.pop().cell
         self.sizes.pop()
-        self.shed[stratum] = self.shed.get(stratum, 0) + 1
+        self.shed[cell] = self.shed.get(cell, 0) + 1
 
     def absorb(self, later: Unit) -> None:
         """Take in all of a later unit: from now on the two are written together."""
         for own, other in ((self.counts, later.counts), (self.shed, later.shed)):
-            for stratum, n in other.items():
-                own[stratum] = own.get(stratum, 0) + n
-        for cell, count in later.groups.items():
-            self.groups.setdefault(cell, GroupCount()).add(count)
+            for cell, n in other.items():
+                own[cell] = own.get(cell, 0) + n
+        for group, count in later.groups.items():
+            self.groups.setdefault(group, GroupCount()).add(count)
         self.records += later.records
         self.sizes += later.sizes
         self.number = later.number

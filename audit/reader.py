@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, exists, select
+from sqlalchemy import Connection, Engine, Row, Select, and_, exists, select
 
 from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import BadCursorError, LogUnavailableError
 from audit.exact_json import dump
 from audit.payload import decompress
-from audit.schema import document, payload, verdict, verdict_flag
+from audit.schema import document, payload, stratum_count, verdict, verdict_flag
 from audit.types import Page, VerdictFilter
 
 SCAN_ROWS = 2000
@@ -49,7 +49,7 @@ class Reader:
 
     def search(self, wanted: VerdictFilter, cursor: str | None, limit: int) -> Page:
         """See `VerdictLog.search`."""
-        query = _conditions(select(verdict), wanted).order_by(verdict.c.id.desc())
+        query = _conditions(stored_verdicts(), wanted).order_by(verdict.c.id.desc())
         if cursor is not None:
             query = query.where(verdict.c.id < _read_cursor(cursor))
         try:
@@ -69,7 +69,8 @@ class Reader:
     def get(self, verdict_id: str) -> bytes | None:
         """See `VerdictLog.get`."""
         query = (
-            select(verdict, payload.c.body)
+            stored_verdicts()
+            .add_columns(payload.c.body)
             .join(payload, payload.c.verdict_id == verdict.c.id)
             .where(verdict.c.id == verdict_id)
         )
@@ -91,6 +92,22 @@ class Reader:
                 parts.append(b'"prompt":null')
         parts.append(decompress(row.body)[1:])
         return b",".join(parts)
+
+
+def stored_verdicts() -> Select[Any]:
+    """Rows of `verdict`, each with `cell_verdicts` and `cell_sampled`: how many its cell has, and sampled."""
+    same_cell = and_(
+        *(verdict.c[column.name] == column for column in stratum_count.primary_key),
+    )
+    counts = stratum_count.c.verdicts.label("cell_verdicts"), stratum_count.c.sampled.label("cell_sampled")
+    return select(verdict, *counts).outerjoin_from(verdict, stratum_count, same_cell)
+
+
+def inclusion_probability(row: Row[Any]) -> float | None:
+    """The chance that a row of `stored_verdicts` had of being in the sample; None if it is not in it."""
+    if not row.sampled or not row.cell_verdicts:
+        return None
+    return min(1.0, int(row.cell_sampled) / int(row.cell_verdicts))
 
 
 def _conditions(query: Select[Any], wanted: VerdictFilter) -> Select[Any]:
@@ -202,7 +219,8 @@ def _item(row: Row[Any], flags: list[str]) -> dict[str, Any]:
         "rollout_id": row.rollout_id,
         "canary": row.canary,
         "labelled": row.labelled,
-        "inclusion_probability": row.inclusion_probability,
+        "second": row.second,
+        "inclusion_probability": inclusion_probability(row),
     }
 
 

@@ -13,11 +13,10 @@ def unit_interval(verdict_id: str, salt: str = SALT) -> float:
     return int.from_bytes(digest, "big") / 2**64
 
 
-def inclusion_probability(verdict_id: str, unscorable: bool, rate: float) -> float | None:
-    """The probability with which this payload is kept, if it is kept; None if it is not.
+def draw(verdict_id: str, unscorable: bool, rate: float) -> float | None:
+    """The draw of a verdict whose payload is kept; None if it is not.
 
     `rate` is the share of scored verdicts to keep, in [0, 1]. Unscorable ones are always kept.
     """
-    if unscorable or rate >= 1.0:
-        return 1.0
-    return rate if unit_interval(verdict_id) < rate else None
+    u = unit_interval(verdict_id)
+    return u if unscorable or u < rate else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -15,18 +16,15 @@ from audit import schema
 from audit.database import prepare, sqlite_path, writing_engine
 from audit.groups import GroupCell, GroupCount
 from audit.payload import Rows
-from audit.types import Durability, Stratum
-
-WINDOW_S = 3600
-"""Counts are kept per window of this length, aligned to the epoch."""
+from audit.types import Cell, Durability
 
 
 @dataclass(slots=True)
 class Count:
-    """What happened in one stratum."""
+    """What happened in one cell."""
 
     verdicts: int = 0
-    stored: int = 0
+    sampled: int = 0
     shed: int = 0
 
 
@@ -35,8 +33,7 @@ class Transaction:
     """What is written together. Repeating one with the same `sequence` changes nothing."""
 
     sequence: int
-    window_start_s: int
-    counts: dict[Stratum, Count] = field(default_factory=dict)
+    counts: dict[Cell, Count] = field(default_factory=dict)
     groups: dict[GroupCell, GroupCount] = field(default_factory=dict)
     rows: Rows = field(default_factory=Rows)
 
@@ -44,8 +41,8 @@ class Transaction:
         """Give up the payloads and keep the counts."""
         self.rows = Rows()
         for count in self.counts.values():
-            count.shed += count.stored
-            count.stored = 0
+            count.shed += count.sampled
+            count.sampled = 0
 
 
 class Store:
@@ -55,7 +52,7 @@ class Store:
         self._engine = writing_engine(url, durability)
         self._path = sqlite_path(url)
         self._writer_id = uuid.uuid4().hex
-        self._started_at_ms = time.time_ns() // 1_000_000
+        self._started_at_ms = _now_ms()
         self._sql = Statements(self._engine.dialect)
         self._connection: Connection | None = None
         self._file: tuple[int, int] | None = None
@@ -67,7 +64,7 @@ class Store:
         self._connection = self._engine.connect()
         self._file = _identity(self._path)
         with self._connection.begin():
-            values = (self._writer_id, self._started_at_ms, None, 0)
+            values = (self._writer_id, self._started_at_ms, None, 0, _now_ms())
             self._connection.exec_driver_sql(self._sql.insert[schema.writer], values)
 
     @property
@@ -88,15 +85,17 @@ class Store:
         """Claim `sequence`; False if it is claimed already, by a commit whose end was not seen."""
         mine = schema.writer.c.id == self._writer_id
         result = connection.execute(
-            update(schema.writer).where(mine, schema.writer.c.sequence < sequence).values(sequence=sequence)
+            update(schema.writer)
+            .where(mine, schema.writer.c.sequence < sequence)
+            .values(sequence=sequence, last_commit_ms=_now_ms())
         )
         return result.rowcount == 1
 
     def _write_counts(self, connection: Connection, transaction: Transaction) -> None:
         rows = [
-            (*stratum, transaction.window_start_s, count.verdicts, count.stored, count.shed)
+            (*stratum, window_start_s, count.verdicts, count.sampled, count.shed)
             # In one order everywhere, so that two writers never wait for each other's rows.
-            for stratum, count in sorted(transaction.counts.items())
+            for (stratum, window_start_s), count in sorted(transaction.counts.items(), key=itemgetter(0))
         ]
         if rows:
             connection.exec_driver_sql(self._sql.add_counts, rows)
@@ -119,7 +118,7 @@ class Store:
             connection.execute(
                 update(schema.writer)
                 .where(schema.writer.c.id == self._writer_id)
-                .values(closed_at_ms=time.time_ns() // 1_000_000)
+                .values(closed_at_ms=_now_ms())
             )
 
     def close(self) -> None:
@@ -145,19 +144,31 @@ class Statements:
         insert = sqlite.insert if dialect.name == "sqlite" else postgresql.insert
         self.insert = {
             table: str(insert(table).on_conflict_do_nothing().compile(dialect=dialect))
-            for table in (schema.document, schema.verdict, schema.payload, schema.verdict_flag, schema.writer)
+            for table in (schema.verdict, schema.payload, schema.verdict_flag, schema.writer)
         }
+        self.insert[schema.document] = _adding(insert(schema.document), schema.document, dialect, {"uses"})
         self.add_counts = _adding(insert(schema.stratum_count), schema.stratum_count, dialect)
         self.add_groups = _adding(insert(schema.group_count), schema.group_count, dialect)
 
 
-def _adding(insert: sqlite.Insert | postgresql.Insert, table: Table, dialect: Dialect) -> str:
-    """An insert that adds its numbers to those of the row that is there already."""
+def _adding(
+    insert: sqlite.Insert | postgresql.Insert,
+    table: Table,
+    dialect: Dialect,
+    only: Collection[str] = (),
+) -> str:
+    """An insert that adds its numbers, or `only` some of them, to those of the row that is there already."""
     sums = {
-        column.name: column + insert.excluded[column.name] for column in table.c if not column.primary_key
+        column.name: column + insert.excluded[column.name]
+        for column in table.c
+        if (column.name in only if only else not column.primary_key)
     }
     upsert = insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums)
     return str(upsert.compile(dialect=dialect))
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:

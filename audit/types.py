@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+WINDOW_S: Final = 3600
+"""Verdicts are counted and sampled per window of this length, aligned to the epoch."""
 
 
 class Stratum(NamedTuple):
-    """The cell in which a verdict is counted."""
+    """Verdicts that are counted and sampled together."""
 
     verifier: str
     version: str
     data_source: str
     """Empty when the caller named none."""
     name: str
-    """`accept/plain`, `reject/plain`, `unscorable/<kind>`, later `accept/<flag>` ..."""
+    """`accept/plain`, `accept/<flag>`, `reject/plain`, `reject/<flag>`, `unscorable/<kind>`."""
+
+
+class Cell(NamedTuple):
+    """A stratum in one window: what is counted in one row, and has a sample of its own."""
+
+    stratum: Stratum
+    window_start_s: int
+    """Seconds since the epoch, a multiple of `WINDOW_S`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,9 @@ class VerdictRecord:
 
     id: str
     created_at_ms: int
-    stratum: Stratum
+    cell: Cell
+    draw: float
+    """Hash of the id in [0, 1): the smallest of each cell are its sample."""
     environment: str
     status: str
     correct: bool | None
@@ -34,7 +47,6 @@ class VerdictRecord:
     flags: tuple[str, ...]
     stop_reason: str
     truncated: bool | None
-    inclusion_probability: float
     meta: Mapping[str, Any]
     """The request's `meta`: run, step, split, prompt_id, group_id, rollout_id, versions, canary, tags."""
     response: str

@@ -13,8 +13,8 @@ from audit.database import DATABASE_ERRORS, fault
 from audit.groups import GroupCount
 from audit.payload import Encoder
 from audit.queue import Unit, UnitQueue
-from audit.store import WINDOW_S, Count, Store, Transaction
-from audit.types import FaultKind, LogObserver, Stratum
+from audit.store import Count, Store, Transaction
+from audit.types import Cell, FaultKind, LogObserver
 
 GROUP = 256
 """Records per transaction, about; more only when they came as one unit."""
@@ -141,36 +141,35 @@ class Writer:
 
     def _encode(self, units: list[Unit]) -> Transaction:
         self._sequence += 1
-        now_s = int(time.time())
-        transaction = Transaction(self._sequence, now_s - now_s % WINDOW_S)
+        transaction = Transaction(self._sequence)
         encoder = Encoder()
         for unit in units:
-            for stratum, n in unit.counts.items():
-                _of(transaction, stratum).verdicts += n
-            for cell, count in unit.groups.items():
-                transaction.groups.setdefault(cell, GroupCount()).add(count)
-            for stratum, n in unit.shed.items():
-                _of(transaction, stratum).shed += n
+            for cell, n in unit.counts.items():
+                _of(transaction, cell).verdicts += n
+            for group, count in unit.groups.items():
+                transaction.groups.setdefault(group, GroupCount()).add(count)
+            for cell, n in unit.shed.items():
+                _of(transaction, cell).shed += n
             for record in unit.records:
                 try:
                     encoder.add(record)
                 except (TypeError, ValueError, RecursionError):
                     _log.exception("verdict %s cannot be stored", record.id)
-                    _of(transaction, record.stratum).shed += 1
+                    _of(transaction, record.cell).shed += 1
                 else:
-                    _of(transaction, record.stratum).stored += 1
+                    _of(transaction, record.cell).sampled += 1
         transaction.rows = encoder.rows
         return transaction
 
     def _tell(self, transaction: Transaction) -> None:
         if self._observer is None:
             return
-        for stratum, count in transaction.counts.items():
-            self._observer.recorded(stratum.name, "sampled", count.stored)
+        for (stratum, _), count in transaction.counts.items():
+            self._observer.recorded(stratum.name, "sampled", count.sampled)
             self._observer.recorded(stratum.name, "shed", count.shed)
-            self._observer.recorded(stratum.name, "skipped", count.verdicts - count.stored - count.shed)
+            self._observer.recorded(stratum.name, "skipped", count.verdicts - count.sampled - count.shed)
         self._observer.queued(self._queue.records)
 
 
-def _of(transaction: Transaction, stratum: Stratum) -> Count:
-    return transaction.counts.setdefault(stratum, Count())
+def _of(transaction: Transaction, cell: Cell) -> Count:
+    return transaction.counts.setdefault(cell, Count())

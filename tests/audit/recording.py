@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from audit.log import VerdictLog
-from audit.types import LogConfig, LogObserver, Stratum, VerdictRecord
+from audit.types import Cell, LogConfig, LogObserver, Stratum, VerdictRecord
 
-ACCEPT = Stratum("numeric", "1.0.0", "gsm8k", "accept/plain")
-REJECT = Stratum("numeric", "1.0.0", "gsm8k", "reject/plain")
+ACCEPT = Cell(Stratum("numeric", "1.0.0", "gsm8k", "accept/plain"), 1_763_996_400)
+REJECT = Cell(Stratum("numeric", "1.0.0", "gsm8k", "reject/plain"), 1_763_996_400)
 
 _serial = itertools.count(1)
 
@@ -32,7 +32,8 @@ def make_record(**fields: Any) -> VerdictRecord:
     record = VerdictRecord(
         id=make_id(),
         created_at_ms=1_764_000_000_000,
-        stratum=ACCEPT,
+        cell=ACCEPT,
+        draw=0.5,
         environment="b41c",
         status="scored",
         correct=True,
@@ -41,7 +42,6 @@ def make_record(**fields: Any) -> VerdictRecord:
         flags=(),
         stop_reason="eos",
         truncated=False,
-        inclusion_probability=1.0,
         meta={"run": "r7", "step": 1200},
         response="so \\boxed{3/7}",
         ground_truth="3/7",
@@ -72,7 +72,7 @@ async def opened(path: Path, observer: LogObserver | None = None, **config: Any)
 async def keep(log: VerdictLog, *records: VerdictRecord) -> bool:
     """Count, store and acknowledge."""
     for record in records:
-        log.count(record.stratum)
+        log.count(record.cell)
         log.store(record)
     return await log.acknowledge()
 
@@ -90,8 +90,8 @@ def rows(path: Path, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
-def counted(path: Path) -> dict[Stratum, tuple[int, int, int]]:
-    """Verdicts, stored and shed of each stratum, all windows together."""
-    query = """SELECT verifier, version, data_source, stratum, sum(verdicts), sum(stored), sum(shed)
-               FROM stratum_count GROUP BY 1, 2, 3, 4"""
-    return {Stratum(*row[:4]): row[4:] for row in rows(path, query)}
+def counted(path: Path) -> dict[Cell, tuple[int, int, int]]:
+    """Verdicts, sampled and shed of each cell."""
+    query = """SELECT verifier, version, data_source, stratum, window_start_s, verdicts, sampled, shed
+               FROM stratum_count"""
+    return {Cell(Stratum(*row[:4]), row[4]): row[5:] for row in rows(path, query)}

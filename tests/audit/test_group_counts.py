@@ -72,7 +72,7 @@ def test_a_repeated_transaction_counts_once(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     store = Store(url_of(path), "enqueue")
     store.open()
-    transaction = Transaction(1, 0, groups={CELL: GroupCount(2, 1, 7)})
+    transaction = Transaction(1, groups={CELL: GroupCount(2, 1, 7)})
     store.write(transaction)
     transaction.drop_rows()
     store.write(transaction)

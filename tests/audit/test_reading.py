@@ -18,11 +18,11 @@ from test_exact_json import ANY_TEXT, VALUES, Literal
 from audit.errors import BadCursorError, LogUnavailableError
 from audit.log import VerdictLog
 from audit.reader import Reader
-from audit.types import LogConfig, VerdictFilter
+from audit.types import Cell, LogConfig, Stratum, VerdictFilter
 
 UNSCORABLE = make_record(
     id=make_id(serial=1),
-    stratum=REJECT._replace(verifier="code", version="2.0.0", name="unscorable/verifier_timeout"),
+    cell=Cell(Stratum("code", "2.0.0", "gsm8k", "unscorable/verifier_timeout"), 0),
     status="unscorable",
     correct=None,
     reward=None,
@@ -36,7 +36,7 @@ UNSCORABLE = make_record(
     prompt=[{"role": "user", "content": "Write F"}],
 )
 REJECTED = make_record(
-    id=make_id(serial=2), stratum=REJECT, correct=False, reward=0.0, meta={"run": "r7", "step": 10}
+    id=make_id(serial=2), cell=REJECT, correct=False, reward=0.0, meta={"run": "r7", "step": 10}
 )
 ACCEPTED = make_record(id=make_id(serial=3), meta={"run": "r7", "step": 20}, flags=("slow",))
 NAMES = {UNSCORABLE.id: "U", REJECTED.id: "R", ACCEPTED.id: "A"}
@@ -121,6 +121,7 @@ def test_an_item_says_what_people_filter_by(kept: Reader) -> None:
         "rollout_id": None,
         "canary": False,
         "labelled": False,
+        "second": None,
         "inclusion_probability": 1.0,
     }
 

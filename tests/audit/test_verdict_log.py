@@ -17,28 +17,32 @@ from recording import ACCEPT, REJECT, counted, keep, make_id, make_record, opene
 
 from audit.log import VerdictLog
 from audit.store import Count, Store, Transaction
-from audit.types import Durability, FaultKind, Stratum
+from audit.types import Cell, Durability, FaultKind, Stratum
 
-STRATA = st.builds(
-    Stratum,
-    verifier=st.sampled_from(["numeric", "code"]),
-    version=st.sampled_from(["1.0.0", "1.0.1"]),
-    data_source=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5),
-    name=st.sampled_from(["accept/plain", "reject/plain", "unscorable/verifier_timeout"]),
+CELLS = st.builds(
+    Cell,
+    st.builds(
+        Stratum,
+        verifier=st.sampled_from(["numeric", "code"]),
+        version=st.sampled_from(["1.0.0", "1.0.1"]),
+        data_source=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5),
+        name=st.sampled_from(["accept/plain", "reject/plain", "unscorable/verifier_timeout"]),
+    ),
+    window_start_s=st.sampled_from([0, 3600]),
 )
-CALLS = st.lists(st.tuples(STRATA, st.integers(1, 5), st.booleans()), max_size=12)
+CALLS = st.lists(st.tuples(CELLS, st.integers(1, 5), st.booleans()), max_size=12)
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(CALLS, min_size=1, max_size=5))
-def test_counts_are_what_was_counted(callers: list[list[tuple[Stratum, int, bool]]]) -> None:
-    """Callers side by side, with and without payloads: every stratum's numbers come out exact."""
+def test_counts_are_what_was_counted(callers: list[list[tuple[Cell, int, bool]]]) -> None:
+    """Callers side by side, with and without payloads: every cell's numbers come out exact."""
 
-    async def call(log: VerdictLog, calls: list[tuple[Stratum, int, bool]]) -> None:
-        for stratum, n, stored in calls:
-            log.count(stratum, n)
+    async def call(log: VerdictLog, calls: list[tuple[Cell, int, bool]]) -> None:
+        for cell, n, stored in calls:
+            log.count(cell, n)
             if stored:
-                log.store(make_record(stratum=stratum))
+                log.store(make_record(cell=cell))
             if n > 2:
                 await log.acknowledge()
 
@@ -46,11 +50,11 @@ def test_counts_are_what_was_counted(callers: list[list[tuple[Stratum, int, bool
         async with opened(path) as log:
             await asyncio.gather(*(call(log, calls) for calls in callers))
 
-    verdicts: Counter[Stratum] = Counter()
-    stored: Counter[Stratum] = Counter()
-    for stratum, n, with_payload in (one for calls in callers for one in calls):
-        verdicts[stratum] += n
-        stored[stratum] += with_payload
+    verdicts: Counter[Cell] = Counter()
+    stored: Counter[Cell] = Counter()
+    for cell, n, with_payload in (one for calls in callers for one in calls):
+        verdicts[cell] += n
+        stored[cell] += with_payload
     with TemporaryDirectory() as folder:
         path = Path(folder) / "log.db"
         asyncio.run(run(path))
@@ -74,15 +78,6 @@ async def test_written_without_acknowledgement(tmp_path: Path, durability: Durab
     async with opened(path, durability=durability) as log:
         log.count(REJECT, 3)
         await until(lambda: counted(path) == {REJECT: (3, 0, 0)})
-
-
-async def test_select_is_by_hash_and_rate(tmp_path: Path) -> None:
-    """The log selects with its own share, and unscorable verdicts always."""
-    async with opened(tmp_path / "log.db", sample=0.1) as log:
-        chosen = [log.select(make_id(), unscorable=False) for _ in range(2_000)]
-        assert set(chosen) == {None, 0.1}
-        assert 0.06 < sum(p is not None for p in chosen) / 2_000 < 0.14
-        assert log.select(make_id(), unscorable=True) == 1.0
 
 
 async def test_full_queue_sheds_payloads_and_keeps_counts(tmp_path: Path) -> None:
@@ -159,21 +154,19 @@ def test_a_transaction_is_written_once(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{path}", "enqueue")
     store.open()
     for sequence in (1, 1, 2, 1, 2, 3):
-        store.write(Transaction(sequence, 0, {ACCEPT: Count(verdicts=5)}))
+        store.write(Transaction(sequence, {ACCEPT: Count(verdicts=5)}))
     store.close()
     assert counted(path) == {ACCEPT: (15, 0, 0)}
 
 
-async def test_windows_and_writers_are_told_apart(tmp_path: Path) -> None:
-    """Counts carry their hour, and a log that was closed in order says so in its row."""
+async def test_a_writer_says_when_it_ended(tmp_path: Path) -> None:
+    """A log that was closed in order says so in its row, and when it last wrote."""
     path = tmp_path / "log.db"
     async with opened(path) as log:
         await keep(log, make_record())
         assert rows(path, "SELECT closed_at_ms FROM writer") == [(None,)]
-    [(window,)] = rows(path, "SELECT window_start_s FROM stratum_count")
-    assert window % 3600 == 0
-    [(started, closed)] = rows(path, "SELECT started_at_ms, closed_at_ms FROM writer")
-    assert started / 1000 - 3600 <= window <= closed / 1000
+    [(started, last, closed)] = rows(path, "SELECT started_at_ms, last_commit_ms, closed_at_ms FROM writer")
+    assert started <= last <= closed
 
 
 async def test_the_observer_hears_of_everything(tmp_path: Path) -> None:
