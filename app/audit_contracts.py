@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
@@ -33,6 +33,10 @@ class VerdictQuery(BaseModel):
     status: Status | None = Field(None, description="scored or unscorable", examples=["scored"])
     stop_reason: StopReason | None = Field(None, description="canonical stop reason", examples=["length"])
     labelled: bool | None = Field(None, description="whether somebody has labelled it", examples=[False])
+    labeler: Text = Field(None, description="somebody who has labelled it", examples=["ada"])
+    second: Literal["agrees", "accepts", "rejects", "unknown"] | None = Field(
+        None, description="outcome of the second opinion", examples=["rejects"]
+    )
     q: Text = Field(
         None, description="text in response, prompt or ground truth, upper or lower case", examples=["3/7"]
     )

@@ -17,7 +17,7 @@ from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import BadCursorError, LogUnavailableError
 from audit.exact_json import dump
 from audit.payload import decompress
-from audit.schema import document, payload, stratum_count, verdict, verdict_flag
+from audit.schema import document, label, payload, stratum_count, verdict, verdict_flag
 from audit.types import Page, VerdictFilter
 
 SCAN_ROWS = 2000
@@ -34,6 +34,7 @@ _EQUAL = (
     "status",
     "stop_reason",
     "labelled",
+    "second",
 )
 
 
@@ -49,7 +50,7 @@ class Reader:
 
     def search(self, wanted: VerdictFilter, cursor: str | None, limit: int) -> Page:
         """See `VerdictLog.search`."""
-        query = _conditions(stored_verdicts(), wanted).order_by(verdict.c.id.desc())
+        query = matching(stored_verdicts(), wanted).order_by(verdict.c.id.desc())
         if cursor is not None:
             query = query.where(verdict.c.id < _read_cursor(cursor))
         try:
@@ -110,7 +111,8 @@ def inclusion_probability(row: Row[Any]) -> float | None:
     return min(1.0, int(row.cell_sampled) / int(row.cell_verdicts))
 
 
-def _conditions(query: Select[Any], wanted: VerdictFilter) -> Select[Any]:
+def matching(query: Select[Any], wanted: VerdictFilter) -> Select[Any]:
+    """A query of `verdict`, restricted to what is wanted, but for the text."""
     for name in _EQUAL:
         value = getattr(wanted, name)
         if value is not None:
@@ -122,6 +124,10 @@ def _conditions(query: Select[Any], wanted: VerdictFilter) -> Select[Any]:
     if wanted.flag is not None:
         query = query.where(
             exists().where(verdict_flag.c.flag == wanted.flag, verdict_flag.c.verdict_id == verdict.c.id)
+        )
+    if wanted.labeler is not None:
+        query = query.where(
+            exists().where(label.c.verdict_id == verdict.c.id, label.c.labeler == wanted.labeler)
         )
     return query
 

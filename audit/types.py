@@ -116,6 +116,10 @@ class VerdictFilter:
     status: str | None = None
     stop_reason: str | None = None
     labelled: bool | None = None
+    labeler: str | None = None
+    """Somebody who has labelled it, whether or not the label was taken back."""
+    second: str | None = None
+    """Outcome of the second opinion."""
     q: str | None = None
     """Text that the response, prompt or ground truth contains, upper and lower case alike."""
 
