@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar, cast
 
 from fastapi import Request
 from starlette.responses import StreamingResponse
@@ -121,16 +121,26 @@ async def _lines(chunks: Chunks) -> AsyncIterator[bytes]:
 
 
 async def _while_connected(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T | None:
-    """Do some work, unless the caller leaves first: then cancel it and give None."""
-    task = asyncio.ensure_future(work)
+    """Do some work, unless the caller leaves first: then cancel it and give None.
+
+    The work stays in this task: a second one would wake it up later by two turns of the event loop.
+    """
+    task = cast("asyncio.Task[Any]", asyncio.current_task())
     gone = asyncio.ensure_future(_disconnected(receive))
-    try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return task.result() if task.done() else None
-    finally:
+
+    def cancel(_: asyncio.Future[None]) -> None:
         task.cancel()
+
+    gone.add_done_callback(cancel)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if gone.done() and task.uncancel() == 0:
+            return None
+        raise
+    finally:
+        gone.remove_done_callback(cancel)
         gone.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
 
 
 async def _disconnected(receive: Receive) -> None:

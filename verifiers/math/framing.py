@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Iterator
 
 _LENGTH = struct.Struct("!I")
 
@@ -13,13 +14,23 @@ def frame(message: bytes) -> bytes:
     return _LENGTH.pack(len(message)) + message
 
 
-def length(header: bytes) -> int:
-    """The length that four bytes announce."""
-    (size,) = _LENGTH.unpack(header)
-    return int(size)
+class Frames:
+    """Messages out of bytes as they come."""
 
+    def __init__(self) -> None:
+        self._rest = b""
 
-HEADER_BYTES = _LENGTH.size
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The messages that `data` completes."""
+        self._rest += data
+        start = 0
+        while (begin := start + _LENGTH.size) <= len(self._rest):
+            end = begin + _LENGTH.unpack_from(self._rest, start)[0]
+            if end > len(self._rest):
+                break
+            yield self._rest[begin:end]
+            start = end
+        self._rest = self._rest[start:]
 
 
 def send(channel: socket.socket, message: bytes) -> None:
@@ -29,8 +40,8 @@ def send(channel: socket.socket, message: bytes) -> None:
 
 def receive(channel: socket.socket) -> bytes | None:
     """Read one message; None when the other side has closed."""
-    header = _exactly(channel, HEADER_BYTES)
-    return None if header is None else _exactly(channel, length(header))
+    header = _exactly(channel, _LENGTH.size)
+    return None if header is None else _exactly(channel, _LENGTH.unpack(header)[0])
 
 
 def _exactly(channel: socket.socket, size: int) -> bytes | None:

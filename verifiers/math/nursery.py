@@ -19,6 +19,10 @@ from verifiers.math.nursery_protocol import REPLY, REQUEST
 from verifiers.math.options import MathOptions
 from verifiers.math.worker import answer, limit_memory, serve
 
+GC_THRESHOLD = 50_000
+"""Objects between two looks for cycles. Judging makes trees, which are none; the default costs a sixth of the
+time."""
+
 
 def main(control: socket.socket) -> None:
     """Fork and kill workers until `control` closes."""
@@ -71,6 +75,7 @@ def _warm_up() -> None:
         answer("\\boxed{\\cos(x) + \\pi}", truth, options)
     gc.collect()
     gc.freeze()
+    gc.set_threshold(GC_THRESHOLD, 20, 20)
 
 
 if __name__ == "__main__":

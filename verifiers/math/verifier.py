@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from verifiers.base import BaseOptions
 from verifiers.literals import FloatLiteral
 from verifiers.math.compare.budget import UNITS
+from verifiers.math.link import TimedOut, WorkerLost
 from verifiers.math.options import MathOptions
-from verifiers.math.pool import Pool, TimedOut, WorkerLost
+from verifiers.math.pool import Pool
 from verifiers.types import Outcome, Task, Unscorable, Verdict
 
 _CONTROL = "\\boxed{1}"

@@ -15,7 +15,8 @@ import pytest
 
 from verifiers.literals import FloatLiteral
 from verifiers.math import MathOptions, MathVerifier
-from verifiers.math.pool import Pool, WorkerLost
+from verifiers.math.link import WorkerLost
+from verifiers.math.pool import Pool
 from verifiers.types import MISSING, Task, Unscorable, Verdict
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +35,7 @@ async def verifier() -> AsyncIterator[MathVerifier]:
 
 
 def _workers(verifier: MathVerifier) -> list[int]:
-    process = verifier.pool._process
+    process = verifier.pool.forks.process
     assert process is not None
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     return [int(pid) for pid in children]
@@ -111,7 +112,7 @@ async def test_killed_workers_cost_no_verdict(verifier: MathVerifier) -> None:
 
 async def test_a_killed_parent_of_workers_is_replaced(verifier: MathVerifier) -> None:
     """When the process that forks the workers dies, a new one takes over at the next need."""
-    process = verifier.pool._process
+    process = verifier.pool.forks.process
     assert process is not None
     workers = _workers(verifier)
     process.kill()
@@ -176,7 +177,7 @@ async def test_closing_leaves_no_process_behind() -> None:
     """After `close` the parent of the workers and the workers are gone."""
     verifier = MathVerifier(workers=2)
     await verifier.start()
-    pids = [*_workers(verifier), verifier.pool._process.pid]  # type: ignore[union-attr]
+    pids = [*_workers(verifier), verifier.pool.forks.process.pid]  # type: ignore[union-attr]
     await verifier.close()
     for _ in range(100):
         alive = [pid for pid in pids if Path(f"/proc/{pid}").exists()]
