@@ -17,7 +17,7 @@ from sandbox.supervisor.masters import Masters
 from sandbox.supervisor.placement import Unplaceable, library_path
 from sandbox.supervisor.reactor import READ, WRITE, Reactor
 from sandbox.supervisor.run import Job, Order, Outcome
-from sandbox.supervisor.seats import Seat
+from sandbox.supervisor.seats import Seat, Share
 from sandbox.supervisor.selftest import SELF_TEST, judge
 from sandbox.supervisor.setup import Setup, prepare
 from sandbox.supervisor.slots import Slots
@@ -88,8 +88,8 @@ class Supervisor:
             self._reactor, setup.placed, setup.plan, config["modules"], self._reactor.stop
         )
         self._seats = [
-            Seat(self._reactor, self._masters, place, uid, TaskCount(uid, config["slots"]))
-            for place, uid in zip(setup.workplaces, setup.uids, strict=True)
+            Seat(self._reactor, self._masters, Share(place, uid, TaskCount(uid, config["slots"]), account))
+            for place, uid, account in zip(setup.workplaces, setup.uids, setup.accounts, strict=True)
         ]
         self._dispatcher = Dispatcher(self._reactor, self._seats, slots, self._report)
         self._dispatcher.add(SELF_TEST)
@@ -165,6 +165,8 @@ class Supervisor:
             seat.close()
         if self._masters is not None:
             self._masters.close()
+        if self._setup is not None and self._setup.groups is not None:
+            self._setup.groups.close()
 
 
 def _order(header: Mapping[str, Any], blobs: list[bytes]) -> Order:

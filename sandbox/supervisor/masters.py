@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -46,11 +46,13 @@ class Masters:
         self._controls: dict[str, socket.socket] = {}
         self._process = self._start(placed, plan)
 
-    def zygote(self, kind: str, uid: int | None, folder: str, on_lost: Callback) -> Zygote:
-        """A new zygote of `kind` for the slot whose folder is `folder`."""
+    def zygote(
+        self, kind: str, uid: int | None, folder: str, entrances: Sequence[str], on_lost: Callback
+    ) -> Zygote:
+        """A new zygote of `kind` for the slot whose folder is `folder`; entrances: of its control group."""
         ours, theirs = channel.pair()
         with theirs:
-            order = {"op": "zygote", "uid": uid, "folder": folder}
+            order = {"op": "zygote", "uid": uid, "folder": folder, "entrances": list(entrances)}
             self._tell(kind, order, [theirs.fileno()])
         return Zygote(self._reactor, ours, on_lost)
 

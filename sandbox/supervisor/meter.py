@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sandbox.layers import procfs
+from sandbox.supervisor.account import Account
 
 
 @dataclass(slots=True)
@@ -22,11 +23,13 @@ class Meter:
     """Measures the descendants of `zygote`, all of which belong to the run at hand.
 
     base_rss_bytes: what a child that has done nothing has resident; shared with the zygote.
+    account: its CPU time is exact, and no load is hidden from it.
     """
 
-    def __init__(self, zygote: int, base_rss_bytes: int) -> None:
+    def __init__(self, zygote: int, base_rss_bytes: int, account: Account | None) -> None:
         self._zygote = zygote
         self._base = base_rss_bytes
+        self._account = account
         self._collected_before = self._collected()
         self._hides_load = False
         self._waited_before: dict[int, float] = {}
@@ -48,12 +51,14 @@ class Meter:
             sample.cpu_time_s += cpu + stat.children_cpu_s
             sample.rss_bytes += max(0, stat.rss_bytes - self._base)
             sample.tasks += stat.threads
-            self._hides_load = self._hides_load or stat.hides_children
+            self._hides_load |= stat.hides_children and self._account is None
             for task in procfs.tasks(pid) if stat.threads > 1 else (pid,):
                 pending += procfs.children(pid, task)
                 waited = procfs.waited_s(pid, task) - self._waited_before.get(task, 0.0)
                 if waited > longest_wait:
                     longest_wait, own_cpu = waited, cpu if stat.threads == 1 else 0.0
+        if self._account is not None:
+            sample.cpu_time_s = self._account.cpu_time_s()
         # While one task waits, at worst the others of the run have its core: only the rest is the host's
         # doing. Where the load of others may be hidden, none can be told to be.
         others_cpu = sample.cpu_time_s - own_cpu

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 
 from sandbox.layers.process import Bounds
 from sandbox.layers.procfs import proportional_bytes
+from sandbox.supervisor.account import Account
 from sandbox.supervisor.meter import Meter, Sample
 from sandbox.supervisor.pipes import Feed, Sink
 from sandbox.supervisor.reactor import Callback, Reactor, Timer
@@ -76,11 +77,17 @@ class Run:
     """Drives one order on one zygote; calls `on_end` exactly once."""
 
     def __init__(
-        self, reactor: Reactor, order: Order, place: Workplace, on_end: Callable[[Outcome], None]
+        self,
+        reactor: Reactor,
+        order: Order,
+        place: Workplace,
+        account: Account | None,
+        on_end: Callable[[Outcome], None],
     ) -> None:
         self.order = order
         self._reactor = reactor
         self._place = place
+        self._account = account
         self._on_end: Callable[[Outcome], None] | None = on_end
         self._zygote: Zygote | None = None
         self._streams: list[_Streams] = []
@@ -119,6 +126,8 @@ class Run:
         zygote.begin(self._done)
         bounds = Bounds(limits.cpu_time_s, limits.memory_bytes, limits.processes + other_tasks)
         peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
+        if self._account is not None:
+            self._account.open(limits)
         self._started = time.monotonic()
         for index, (link, job) in enumerate(zip(zygote.children, self.order.jobs, strict=True)):
             peer = [peers[index].fileno()] if peers else []
@@ -159,7 +168,7 @@ class Run:
             streams.stdout.watch()
             streams.stderr.watch()
             streams.channel.watch()
-        meter = Meter(zygote.pid, zygote.base_rss_bytes)
+        meter = Meter(zygote.pid, zygote.base_rss_bytes, self._account)
         self._look(meter)
 
     def _look(self, meter: Meter) -> None:
@@ -173,7 +182,7 @@ class Run:
         disk = self._place.look()
         if sample.cpu_time_s > limits.cpu_time_s:
             self.end(RunStatus.CPU_TIME_EXCEEDED)
-        elif memory > limits.memory_bytes:
+        elif memory > limits.memory_bytes or self._is_out_of_memory():
             self.end(RunStatus.MEMORY_EXCEEDED)
         elif sample.tasks > limits.processes:
             self.end(RunStatus.VIOLATION, f"more than {limits.processes} tasks")
@@ -198,6 +207,8 @@ class Run:
 
     def _memory(self, sample: Sample) -> int:
         """Memory in use by RULES R8: the cheap sum, made exact when it would be too much."""
+        if self._account is not None:
+            return 0  # bounded and noted by the kernel
         files = self._place.memory_bytes()
         rough = sample.rss_bytes + files
         if rough <= self.order.limits.memory_bytes or (len(sample.processes) < 2 and not files):
@@ -213,25 +224,32 @@ class Run:
             outputs.append((streams.stdout.finish(), streams.stderr.finish(), streams.channel.finish()))
         own = max(0, ended.max_rss_bytes - self._zygote.base_rss_bytes) if self._zygote else 0
         self._peak = max(self._peak, own)
+        cpu_time_s = ended.cpu_time_s
+        if self._account is not None:
+            self._peak = self._account.peak_bytes()
+            cpu_time_s = self._account.cpu_time_s()
         self._finish(
             Outcome(
-                status=self._status(ended, own),
+                status=self._status(ended, cpu_time_s, own),
                 ends=ended.ends,
                 outputs=outputs,
-                cpu_time_s=ended.cpu_time_s,
+                cpu_time_s=cpu_time_s,
                 wall_time_s=max(0.0, self._ended - self._started - self._waited),
                 peak_memory_bytes=self._peak,
                 message=self._message,
             )
         )
 
-    def _status(self, ended: Ended, own_peak: int) -> RunStatus:
+    def _is_out_of_memory(self) -> bool:
+        return self._account is not None and self._account.is_over()
+
+    def _status(self, ended: Ended, cpu_time_s: float, own_peak: int) -> RunStatus:
         """What ended it: us, a limit that it passed unseen between two looks, or itself."""
         if self._reason is not None:
             return self._reason
-        if ended.cpu_time_s > self.order.limits.cpu_time_s:
+        if cpu_time_s > self.order.limits.cpu_time_s:
             return RunStatus.CPU_TIME_EXCEEDED
-        if own_peak > self.order.limits.memory_bytes:
+        if self._is_out_of_memory() or (self._account is None and own_peak > self.order.limits.memory_bytes):
             return RunStatus.MEMORY_EXCEEDED
         first = ended.ends[0]
         return RunStatus.EXITED if first is not None and first >= 0 else RunStatus.SIGNALED

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from sandbox.supervisor.account import Account
 from sandbox.supervisor.masters import Masters
 from sandbox.supervisor.reactor import Callback, Reactor
 from sandbox.supervisor.removal import Removal
@@ -15,18 +17,27 @@ from sandbox.supervisor.zygotes import Zygote
 Report = Callable[[Order, Outcome], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What of the host is one seat's alone; `uid` and `account` where the host gives them."""
+
+    place: Workplace
+    uid: int | None
+    tasks: TaskCount
+    account: Account | None
+
+
 class Seat:
     """Runs orders one after another."""
 
-    def __init__(
-        self, reactor: Reactor, masters: Masters, place: Workplace, uid: int | None, tasks: TaskCount
-    ) -> None:
+    def __init__(self, reactor: Reactor, masters: Masters, share: Share) -> None:
         self.run: Run | None = None
         self._reactor = reactor
         self._masters = masters
-        self._place = place
-        self._uid = uid
-        self._tasks = tasks
+        self._place = share.place
+        self._uid = share.uid
+        self._tasks = share.tasks
+        self._account = share.account
         self._zygotes: dict[str, Zygote] = {}
         self._removal = Removal(reactor)
 
@@ -44,7 +55,7 @@ class Seat:
         def ended(outcome: Outcome) -> None:
             self._place.renew(self._removal.empty, lambda: self._leave(order, outcome, on_end, on_free))
 
-        self.run = Run(self._reactor, order, self._place, ended)
+        self.run = Run(self._reactor, order, self._place, self._account, ended)
         others = [z for kind, z in self._zygotes.items() if kind != order.kind]
         waiting = [zygote for zygote in others if zygote.children]
         if waiting:  # its work folder must be this run's alone
@@ -69,7 +80,13 @@ class Seat:
             return old
         if old is not None:
             old.close()
-        zygote = self._masters.zygote(kind, self._uid, self._place.path, lambda: self._lost(kind))
+        zygote = self._masters.zygote(
+            kind,
+            self._uid,
+            self._place.path,
+            self._account.entrances if self._account else (),
+            lambda: self._lost(kind),
+        )
         self._zygotes[kind] = zygote
         return zygote
 
@@ -86,6 +103,8 @@ class Seat:
 
     def _leave(self, order: Order, outcome: Outcome, on_end: Report, on_free: Callback) -> None:
         self.run = None
+        if self._account is not None:
+            self._account.settle()
         on_end(order, outcome)
         on_free()
         if self.run is None:

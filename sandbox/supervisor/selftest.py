@@ -42,6 +42,7 @@ def _answers(outcome: Outcome) -> dict[str, bool] | None:
 
 def _guarantees(refused: dict[str, bool], setup: Setup) -> dict[str, Answer]:
     why, own_uid, mounted = setup.why, setup.uids[0] is not None, setup.plan["mounts"]
+    in_groups = setup.groups is not None
     landlock, seccomp = why.get("landlock", "not effective"), why.get("seccomp", "not effective")
     return {
         "files": _kernel(refused["files"] and refused["listing"], landlock),
@@ -49,10 +50,10 @@ def _guarantees(refused: dict[str, bool], setup: Setup) -> dict[str, Answer]:
         "signals": _kernel(refused["signals"], landlock),
         "tracing": _kernel(refused["tracing"], seccomp),
         "process_count": _kernel(
-            own_uid, "counted while they run: programs share the service's user", "polled"
+            own_uid or in_groups, "counted while they run: programs share the service's user", "polled"
         ),
         "ids": _kernel(own_uid, "the service was not started as root"),
-        "memory": _answer("polled", "no cgroup of our own"),
+        "memory": _kernel(in_groups, why.get("cgroups", ""), "polled"),
         "disk": _kernel(mounted, why.get("mounts", ""), "polled"),
     }
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.layers import landlock, namespaces, process, seccomp
+from sandbox.layers.cgroups import Pool, Unavailable
 from sandbox.supervisor import placement, uids
+from sandbox.supervisor.account import Account, open_accounts
 from sandbox.supervisor.placement import Placed, Source
 from sandbox.supervisor.workplace import Workplace
 
@@ -53,6 +55,8 @@ class Setup:
     placed: Placed
     workplaces: list[Workplace]
     uids: list[int | None]
+    accounts: list[Account | None]
+    groups: Pool | None
     plan: dict[str, Any]
     why: dict[str, str] = field(default_factory=dict)
     keep: list[Any] = field(default_factory=list)
@@ -63,7 +67,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
     """Enter namespaces, place the interpreter, make the work folders. `config`: see `Sandbox._configuration`.
 
     assume (tests only): any of "no landlock", "landlock N", "no seccomp", "no mounts", "no pids",
-    "not direct", "not bind", "not copy".
+    "no cgroups", "not direct", "not bind", "not copy".
     """
     assume: list[str] = config["assume"]
     why: dict[str, str] = {}
@@ -76,6 +80,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         ids = [*claimed]
         keep += claims
     source = Source(packages=config["packages"], **config["interpreter"])
+    accounts, groups = _accounts(config["slots"], assume, why)
     base = _mounted(source, config, assume, why)
     own = base or _own_folder(config["run_dir"], ids[0], keep)
     without = tuple(word[4:] for word in assume if word.startswith("not "))
@@ -97,7 +102,20 @@ def prepare(config: Mapping[str, Any]) -> Setup:
     }
     if not own_pids:
         why["pids"] = "no process table of its own: not allowed here"
-    return Setup(placed, workplaces, ids, plan, why, keep)
+    return Setup(placed, workplaces, ids, accounts, groups, plan, why, keep)
+
+
+def _accounts(count: int, assume: list[str], why: dict[str, str]) -> tuple[list[Account | None], Pool | None]:
+    """A control group for each seat, if they can be had."""
+    if "no cgroups" in assume:
+        why["cgroups"] = "left out"
+        return [None] * count, None
+    try:
+        accounts, pool = open_accounts(count)
+    except Unavailable as error:
+        why["cgroups"] = str(error)
+        return [None] * count, None
+    return [*accounts], pool
 
 
 def _mounted(source: Source, config: Mapping[str, Any], assume: list[str], why: dict[str, str]) -> str | None:

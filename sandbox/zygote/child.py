@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sandbox.child import asserts, calls, candidate, script
-from sandbox.layers import landlock, libc, process
+from sandbox.layers import cgroups, landlock, libc, process
 from sandbox.layers.seccomp import Filter
 from sandbox.zygote import at_fork, probe, warm
 from sandbox.zygote.finish import finish
@@ -43,13 +43,14 @@ _CLOSE_RANGE = 436
 class Fences:
     """What a zygote has ready for its children.
 
-    work: path of the work folder. own_uid: programs have a user of their own. version: of Landlock, 0 for
-    none.
+    work: path of the work folder. entrances: descriptors to enter the seat's control group.
+    own_uid: programs have a user of their own. version: of Landlock, 0 for none.
     writable: descriptors of other places that a program may write to. rules: of every child alike, where
     the work folder needs none of its own. filter: still to be put on.
     """
 
     work: str
+    entrances: tuple[int, ...]
     own_uid: bool
     version: int
     writable: tuple[int, ...]
@@ -89,6 +90,7 @@ class Child:
 
     def _enclose(self) -> None:
         """All that does not depend on the job, so that a waiting child has it already."""
+        cgroups.enter(self.fences.entrances)
         _signal.set_wakeup_fd(-1)
         _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
         at_fork.release()

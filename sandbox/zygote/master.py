@@ -49,7 +49,13 @@ class Master:
     def _zygote(self, message: dict[str, Any], control: int) -> SlotZygote:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._control.close()
-        return SlotZygote(socket.socket(fileno=control), self._plan, message["uid"], message["folder"])
+        return SlotZygote(
+            socket.socket(fileno=control),
+            self._plan,
+            message["uid"],
+            message["folder"],
+            message["entrances"],
+        )
 
     def _specialize(self, message: dict[str, Any], control: int) -> None:
         """Become a master of another kind."""

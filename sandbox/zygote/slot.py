@@ -39,11 +39,19 @@ class _Run:
 class SlotZygote:
     """Serves one slot. `plan` is the supervisor's, see `supervisor/plan.py`."""
 
-    def __init__(self, control: socket.socket, plan: dict[str, Any], uid: int | None, folder: str) -> None:
+    def __init__(
+        self,
+        control: socket.socket,
+        plan: dict[str, Any],
+        uid: int | None,
+        folder: str,
+        entrances: list[str],
+    ) -> None:
         self._control = control
         self._plan = plan
         self._uid = uid
         self._folder = folder
+        self._entrances = tuple(os.open(path, os.O_WRONLY | os.O_CLOEXEC) for path in entrances)
         self._scoped = False
         self._run: _Run | None = None
 
@@ -107,6 +115,7 @@ class SlotZygote:
             wanted = None  # without a scope children make a group of their own first
         return Fences(
             work=work,
+            entrances=self._entrances,
             own_uid=own_uid,
             version=version,
             writable=writable,

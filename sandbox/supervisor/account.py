@@ -1,0 +1,97 @@
+"""What the kernel counts and bounds for a seat: its control group, as one run after another uses it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from sandbox.layers.cgroups import Group, Pool, Unavailable, enter
+from sandbox.types import Limits
+
+_TRIED_BYTES = 8 << 20
+_TOO_MUCH = 48 << 20
+_WORTH_A_LOOK = 16 << 20
+"""Page cache is only told from memory in use where there can be much of it."""
+
+
+class Account:
+    """One run's memory, tasks and CPU time, from `open` on."""
+
+    def __init__(self, group: Group) -> None:
+        self.entrances = group.entrances
+        self._group = group
+        self._bounds = (0, 0)
+        self._ooms = 0
+        self._before_s = 0.0
+        self._left_over = 0
+        self._cached = 0
+
+    def open(self, limits: Limits) -> None:
+        """A run begins; its processes wait inside already."""
+        bounds = limits.memory_bytes, limits.processes
+        if bounds != self._bounds:
+            self._group.bound(*bounds)
+            self._bounds = bounds
+        self._left_over = min(self._left_over, self._group.used_bytes())  # the kernel frees with delay
+        self._group.forget_peak()
+        self._before_s = self._group.cpu_time_s()
+
+    def cpu_time_s(self) -> float:
+        """Of everything that ran, whoever collected it."""
+        return self._group.cpu_time_s() - self._before_s
+
+    def peak_bytes(self) -> int:
+        """Most memory in use at once, without what earlier runs have left in the page cache."""
+        peak = max(0, self._group.peak_bytes() - self._left_over)
+        if peak < _WORTH_A_LOOK:
+            return peak
+        return max(0, peak - max(0, self._group.cached_bytes() - self._cached))
+
+    def is_over(self) -> bool:
+        """Whether the kernel had to kill for want of memory."""
+        return self._group.ooms() > self._ooms
+
+    def settle(self) -> None:
+        """Nothing of the run is left: what is charged now is not the next one's."""
+        self._ooms = self._group.ooms()
+        self._left_over = self._group.used_bytes()
+        if self._left_over > _WORTH_A_LOOK:
+            self._cached = self._group.cached_bytes()
+
+
+def open_accounts(count: int) -> tuple[list[Account], Pool]:
+    """An account for each seat. Raises `Unavailable` unless the bounds are seen to hold here."""
+    pool = Pool()
+    try:
+        groups = [pool.group(str(number)) for number in range(count)]
+        _prove(groups[0])
+    except OSError as error:
+        pool.close()
+        raise Unavailable(f"control groups cannot be used: {error}") from error
+    except Unavailable:
+        pool.close()
+        raise
+    accounts = [Account(group) for group in groups]
+    for account in accounts:
+        account.settle()
+    return accounts, pool
+
+
+def _prove(group: Group) -> None:
+    """A process that takes too much inside must be killed, and could start no other."""
+    group.bound(_TRIED_BYTES, 1)
+    entrances = [os.open(path, os.O_WRONLY | os.O_CLOEXEC) for path in group.entrances]
+    pid = os.fork()
+    if pid == 0:
+        with suppress(BaseException):
+            enter(entrances)
+            try:
+                os.fork()
+            except BlockingIOError:
+                bytearray(_TOO_MUCH)[:: 1 << 12] = bytes(_TOO_MUCH >> 12)
+        os._exit(1)
+    for fd in entrances:
+        os.close(fd)
+    _, status = os.waitpid(pid, 0)
+    if not os.WIFSIGNALED(status) or not group.ooms() or not group.cpu_time_s():
+        raise Unavailable("control groups are there, but their bounds do not hold")
