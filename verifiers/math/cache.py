@@ -11,7 +11,7 @@ Value = TypeVar("Value")
 
 MOST_ENTRIES = 4_096
 MOST_BYTES = 32 << 20
-"""By estimate. A worker holds two caches, and its address space is limited to 1 GiB."""
+"""By estimate. A worker holds three caches, and its address space is limited to 1 GiB."""
 BYTES_OF_ENTRY, BYTES_OF_CHARACTER = 1_024, 64
 """What is charged for an entry and each character it was read from. Trees are measured to hold 20 to 40 bytes
 a character (`tests/verifiers/math/test_math_cache.py` keeps the estimate above that)."""

@@ -156,7 +156,20 @@ def _counts(found: Found, wants: Node | None) -> bool:
     return True
 
 
+_kept: BoundedCache[tuple[str, str, bool], tuple[Node, ...]] = BoundedCache()
+
+
 def _readings(text: str, kind: str, *, choice: bool = False) -> tuple[Node, ...]:
+    """What `text` may say. Kept, for many responses to one prompt end in the same answer."""
+    key = text, kind, choice
+    readings = _kept.get(key)
+    if readings is None:
+        readings = _read(text, kind, choice=choice)
+        _kept.put(key, readings, len(text))
+    return readings
+
+
+def _read(text: str, kind: str, *, choice: bool) -> tuple[Node, ...]:
     text = _unescaped(text)
     if kind == "text":
         if len(text) > MAX_CHARACTERS:

@@ -68,7 +68,7 @@ def test_estimate_is_above_what_trees_hold(texts: list[str]) -> None:
 def test_long_answers_push_each_other_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long ground truths and answers fill the caches by their bytes, and verdicts stay what they were."""
     most = 200_000
-    for name in ("_truths", "_outcomes"):
+    for name in ("_kept", "_truths", "_outcomes"):
         monkeypatch.setattr(judging, name, BoundedCache(most_bytes=most))
     for _ in range(2):
         for j in range(20):
@@ -76,6 +76,6 @@ def test_long_answers_push_each_other_out(monkeypatch: pytest.MonkeyPatch) -> No
             for answer, correct in ((truth, True), (truth + "+1", False)):
                 outcome = judging.judge(f"\\boxed{{{answer}}}", truth, MathOptions())
                 assert getattr(outcome, "correct", None) is correct
-    for cache in (judging._truths, judging._outcomes):
+    for cache in (judging._kept, judging._truths, judging._outcomes):
         assert 0 < len(cache) < 20
         assert cache.bytes <= most
