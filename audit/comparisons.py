@@ -40,7 +40,8 @@ def mcnemar_exact(one_way: int, other_way: int) -> float:
     fewer = min(one_way, other_way)
     tail = sum(math.comb(flips, k) for k in range(fewer + 1))
     # In integers: beyond 1,023 flips the powers of two leave the range of floats.
-    return min(1.0, 2 * tail / 2**flips)
+    p_value: float = 2 * tail / 2**flips
+    return min(1.0, p_value)
 
 
 def cohen_kappa(table: Sequence[Sequence[int]]) -> float | None:

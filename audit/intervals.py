@@ -31,11 +31,6 @@ class Bounded(NamedTuple):
     lower: float
     upper: float
 
-    @classmethod
-    def exact(cls, value: float) -> Bounded:
-        """A number that is known without error."""
-        return cls(value, value, value)
-
 
 @lru_cache(maxsize=65_536)
 def clopper_pearson(errors: float, labels: float, confidence: float = CONFIDENCE) -> Interval:
@@ -50,6 +45,21 @@ def clopper_pearson(errors: float, labels: float, confidence: float = CONFIDENCE
     lower = 0.0 if errors <= 0 else _quantile(tail, errors, right + 1.0)
     upper = 1.0 if right <= 0 else _quantile(1.0 - tail, errors + 1.0, right)
     return Interval(lower, upper)
+
+
+class Proportion(NamedTuple):
+    """A proportion as it was estimated."""
+
+    estimate: float
+    known_from: float
+    """Effective number of verdicts behind it: 0 none, infinite an exact count."""
+
+    def bounds(self, confidence: float = CONFIDENCE) -> Bounded:
+        """With its exact interval."""
+        if math.isinf(self.known_from):
+            return Bounded(self.estimate, self.estimate, self.estimate)
+        errors = self.estimate * self.known_from
+        return Bounded(self.estimate, *clopper_pearson(errors, self.known_from, confidence))
 
 
 def _quantile(p: float, a: float, b: float) -> float:

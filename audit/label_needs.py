@@ -1,4 +1,4 @@
-"""How many labels a question needs, and where one more label tells most."""
+"""How many labels a question needs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from audit.beta import beta_cdf
-from audit.intervals import CONFIDENCE, clopper_pearson, wilson
+from audit.intervals import CONFIDENCE, wilson
 
 MOST_LABELS: Final = 10**9
 """Beyond it the answer is: too many."""
@@ -52,22 +52,6 @@ def design_effect(members: float, correlation: float) -> float:
     members: labels per group; correlation: of being wrong, within a group.
     """
     return 1.0 + (members - 1.0) * correlation
-
-
-def gain(weight: float, errors: float, labels: float) -> float:
-    """By how much one more label of a stratum is expected to shrink the squared width of a rate's interval.
-
-    weight: the stratum's share of the verdicts of its side; errors, labels: what was found there so far.
-    """
-    chance = (errors + 0.5) / (labels + 1.0)
-    after = chance * _squared_width(errors + 1.0, labels + 1.0)
-    after += (1.0 - chance) * _squared_width(errors, labels + 1.0)
-    return weight**2 * (_squared_width(errors, labels) - after)
-
-
-def _squared_width(errors: float, labels: float) -> float:
-    lower, upper = clopper_pearson(errors, labels)
-    return (upper - lower) ** 2
 
 
 def _least(is_enough: Callable[[int], bool]) -> int | None:
