@@ -11,7 +11,6 @@ or continue the number instead of naming or measuring it.
 
 from __future__ import annotations
 
-import re
 from itertools import islice, pairwise
 
 from verifiers.numeric.grammar import (
@@ -48,6 +47,7 @@ from verifiers.numeric.words import (
     SHORT_UNITS,
     is_no_unit,
 )
+from verifiers.patterns import re
 
 MAX_LENGTH = 32_768
 """Characters of a text that is read; longer than any number within the other limits, however it is spaced."""

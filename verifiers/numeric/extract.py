@@ -9,7 +9,6 @@ they do not make a smaller one. Words that hold digits (`cm^2`, `H2O`, `AB42`, `
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from verifiers.numeric.grammar import (
@@ -25,6 +24,7 @@ from verifiers.numeric.grammar import (
     TO_ASCII,
 )
 from verifiers.numeric.words import SHORT_UNITS, continues
+from verifiers.patterns import re
 
 
 class LastNumber(NamedTuple):

@@ -28,7 +28,7 @@ Quantifiers over text are possessive, so that matching is linear.
 
 from __future__ import annotations
 
-import re
+from verifiers.patterns import re
 
 _DIGIT_ZEROS = (0x0660, 0x06F0, 0x0966, 0x09E6, 0xFF10, 0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6)
 """Zeros of the decimal digits read: Arabic-Indic, Persian, Devanagari, Bengali, fullwidth, mathematical."""

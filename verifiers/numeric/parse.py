@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from typing import Literal
 
 from verifiers.numeric.grammar import ARGUMENT, DECIMAL, EXPONENT, SLASH_FRACTION, SP, SUPERSCRIPT, VULGAR
+from verifiers.patterns import re
 
 MAX_DIGITS = 4_300
 """Written digits of one decimal, leading zeros not counted."""
