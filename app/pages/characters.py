@@ -37,7 +37,7 @@ class Character(NamedTuple):
     looks_like: str
     """What it is easily taken for: ASCII, or empty."""
     invisible: bool
-    count: int
+    times: int
 
 
 def is_invisible(character: str) -> bool:
@@ -81,5 +81,5 @@ def _described(character: str, count: int) -> Character:
         name=unicodedata.name(character, "control character" if invisible else "unnamed"),
         looks_like=looks_like(character),
         invisible=invisible,
-        count=count,
+        times=count,
     )

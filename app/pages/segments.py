@@ -1,13 +1,14 @@
 """A text cut into prose, mathematics and code, with the places of evidence in it. Linear in its length.
 
-Nothing is interpreted: every piece is a piece of the text. Mathematics is what stands between delimiters or in
-a box; fences and delimiters themselves are left out.
+Nothing is interpreted: every piece is a piece of the text. Mathematics is what stands between delimiters or
+in a box; fences and delimiters themselves are left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 MAX_MATH: Final = 2000
@@ -82,8 +83,7 @@ def _cut(  # noqa: PLR0913, PLR0917 - a piece and what is known of it
     edges = {start, end, *(max(one.start, start) for one in inside), *(min(one.end, end) for one in inside)}
     places = sorted(edges)
     return [
-        Segment(kind, text[left:right], _name_at(left, inside), language)
-        for left, right in zip(places, places[1:], strict=False)
+        Segment(kind, text[left:right], _name_at(left, inside), language) for left, right in pairwise(places)
     ]
 
 
@@ -119,48 +119,41 @@ def _mathematics(text: str, start: int, end: int) -> Iterator[_Block]:
 
 def _block_at(text: str, opening: re.Match[str], end: int, boxes: dict[int, int]) -> _Block | None:
     """The mathematics that begins with this delimiter, if it ends soon enough."""
-    word, after = opening[0], opening.end()
+    word, start, after = opening[0], opening.start(), opening.end()
     limit = min(end, after + MAX_MATH)
-    if word == "\\$":
-        return None
     if word in _CLOSING:
         close = text.find(_CLOSING[word], after, limit)
-        kind: Kind = "inline" if word == "\\(" else "display"
-        return _between(text, kind, opening.start(), after, close, len(_CLOSING[word]))
+        return _between(text, "inline" if word == "\\(" else "display", start, after, close)
     if word == "$":
-        return _dollars(text, opening.start(), limit)
+        return _dollars(text, start, limit)
+    close = -1
     if word.startswith("\\begin"):
         final = "\\end" + word.removeprefix("\\begin")
         close = text.find(final, after, limit)
-        if close < 0:
-            return None
-        return _Block("display", opening.start(), opening.start(), close + len(final), close + len(final))
-    box = boxes.get(after - 1, -1)
-    if not 0 <= box < limit:
-        return None
-    return _Block("inline", opening.start(), opening.start(), box + 1, box + 1)
+        close += len(final) if close >= 0 else 0
+    elif word != "\\$" and boxes.get(after - 1, limit) < limit:
+        close = boxes[after - 1] + 1
+    kind: Kind = "display" if word.startswith("\\begin") else "inline"
+    return _Block(kind, start, start, close, close) if close >= 0 else None
 
 
-def _between(text: str, kind: Kind, opening: int, start: int, end: int, width: int) -> _Block | None:  # noqa: PLR0913, PLR0917
+def _between(text: str, kind: Kind, opening: int, start: int, end: int) -> _Block | None:
+    """A block whose closing delimiter, as long as its opening one, is at `end`; -1: there is none."""
     if end < 0 or not text[start:end].strip() or (kind == "inline" and "\n\n" in text[start:end]):
         return None
-    return _Block(kind, opening, start, end, end + width)
+    return _Block(kind, opening, start, end, end + start - opening)
 
 
 def _dollars(text: str, opening: int, limit: int) -> _Block | None:
-    """Mathematics between single dollars, and not two prices: nothing blank inside of them, no digit after."""
+    """Mathematics between single dollars, and not two prices: no blanks just inside, no digit after."""
     start = opening + 1
     close = text.find("$", start, limit)
     while close > 0 and text[close - 1] == "\\":
         close = text.find("$", close + 1, limit)
-    if (
-        close < 0
-        or text[start].isspace()
-        or text[close - 1].isspace()
-        or text[close + 1 : close + 2].isdigit()
-    ):
+    blank = close < 0 or text[start].isspace() or text[close - 1].isspace()
+    if blank or text[close + 1 : close + 2].isdigit():
         return None
-    return _between(text, "inline", opening, start, close, 1)
+    return _between(text, "inline", opening, start, close)
 
 
 def _box_ends(text: str, start: int, end: int) -> dict[int, int]:
