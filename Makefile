@@ -45,7 +45,7 @@ test-arrays: install ## rollouts on PyTorch and JAX, and against TRL's loss (an 
 	.venv-arrays/bin/python -m pip --disable-pip-version-check --quiet install -r requirements-arrays.txt
 	.venv-arrays/bin/python -m pytest tests/arrays
 
-lint-docker: ## lint Dockerfile and docker-compose.yml
+lint-docker: ## lint Dockerfile, docker-compose.yml and Kubernetes manifests
 	deploy/lint.sh
 
 lock: ## resolve the locked requirements anew (needs uv)
