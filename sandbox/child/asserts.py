@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from types import CodeType, ModuleType
 from typing import Any
 
-from sandbox.child import known, report, surroundings, test_code, unittest_runs
+from sandbox.child import bare_stack, known, report, surroundings, test_code, uncaught, unittest_runs
 from sandbox.child.link import Link
-from sandbox.child.script import show_uncaught
 from sandbox.child.stubs import RemoteType
 
 FILE_NAME = "tests.py"
@@ -46,7 +45,6 @@ def _namespace(request: dict[str, Any]) -> dict[str, Any]:
     surroundings.open_streams()
     module = surroundings.fresh_module("__main__", FILE_NAME, "\n".join(request["code"]))
     surroundings.settle(FILE_NAME, imports_from_work=False)
-    surroundings.allow_own_frames()
     return module.__dict__
 
 
@@ -60,7 +58,7 @@ def _run(
             _mirror_seeds(link)
         given = _prepare(tests, entry_point, link, namespace)
         for code in tests.codes:
-            exec(code, namespace)  # noqa: S102 - this is the job
+            bare_stack.call(exec, code, namespace)
         if tests.calls_check:
             namespace["check"](namespace[str(entry_point)])
     except test_code.InvalidTestsError as error:
@@ -83,7 +81,7 @@ def _ended_by(error: BaseException, of_program: Sequence[BaseException]) -> tupl
     """What an exception out of the test code says. of_program: what the program has raised."""
     if isinstance(error, SystemExit) and not _is_among(error, of_program):
         return ("failed", _words(error)) if error.code else ("passed", "")
-    show_uncaught(error)
+    uncaught.show(error)
     if isinstance(error, AssertionError):
         return "failed", _words(error)
     if _lacks_module(error, of_program):

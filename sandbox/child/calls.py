@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 from sandbox import values
-from sandbox.child import report, surroundings
+from sandbox.child import bare_stack, report, surroundings, uncaught
 from sandbox.child.nodes import NODE_CLASSES, NodeSignature
 from sandbox.child.preload import PRELOADED
 from sandbox.child.program import FILE_NAME, Program, UnusableError, choose, compile_source
-from sandbox.child.script import show_uncaught
 
 MODULE_NAME = "solution"
 
@@ -33,10 +33,10 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     namespace = _namespace(program)
     try:
         if setup is not None and not program.has_setup:
-            exec(setup, namespace)  # noqa: S102 - this is the job
-        exec(program.code, namespace)  # noqa: S102
+            bare_stack.call(exec, setup, namespace)
+        bare_stack.call(exec, program.code, namespace)
     except BaseException as error:
-        show_uncaught(error)
+        uncaught.show(error)
         _give_up(channel_fd, _words(error))
     try:
         caller = _Caller(request["entry_point"], namespace)
@@ -61,7 +61,6 @@ def _namespace(program: Program) -> dict[str, Any]:
     surroundings.settle(FILE_NAME)
     module.__dict__.update(PRELOADED)
     module.__dict__.update(NODE_CLASSES)
-    surroundings.allow_own_frames()
     return module.__dict__
 
 
@@ -77,10 +76,10 @@ class _Caller:
         try:
             args, kwargs = values.decode(call.encode())
             args, kwargs = self._nodes.arguments(args, kwargs)
-            value = self._find()(*args, **kwargs)
+            value = bare_stack.call(partial(self._find(), *args, **kwargs))
         except BaseException as error:
             if alone:
-                show_uncaught(error)
+                uncaught.show(error)
             return f'"error":{json.dumps(_words(error))}'
         try:
             return f'"value":{values.encode(self._nodes.value(value))}'

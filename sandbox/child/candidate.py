@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
-from sandbox.child import known, report, surroundings
+from sandbox.child import bare_stack, known, report, surroundings
 from sandbox.child.link import Link
 from sandbox.child.program import FILE_NAME, UnusableError, choose
 
@@ -38,8 +38,7 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     warnings.warn = lambda text, category=UserWarning, *_, **__: link.request("warn", (text, category))  # type: ignore[assignment]
     module = surroundings.fresh_module(MODULE_NAME, FILE_NAME, program.source)
     surroundings.settle(FILE_NAME)
-    surroundings.allow_own_frames()
-    exec(program.code, module.__dict__)  # noqa: S102 - this is the job
+    bare_stack.call(exec, program.code, module.__dict__)
     link.operations.names = lambda names: _chosen(module.__dict__, names, request["entry_point"])
     link.serve()
 

@@ -6,6 +6,8 @@ import symtable
 from types import CodeType
 from typing import Any, NamedTuple
 
+from sandbox.child.surroundings import path_of
+
 FILE_NAME = "main.py"
 
 
@@ -98,7 +100,7 @@ def _compiled(text: str, setup: str, entry_point: str | None) -> Program:
 def compile_source(source: str, file_name: str = FILE_NAME) -> CodeType:
     """Compile a module; raises UnusableError, whatever the compiler trips over."""
     try:
-        return compile(source, file_name, "exec", dont_inherit=True)
+        return compile(source.removeprefix("\ufeff"), path_of(file_name), "exec", dont_inherit=True)
     except SyntaxError as error:
         raise UnusableError("compile_error", f"{type(error).__name__}: {error}") from None
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from traceback import print_exception
 
-from sandbox.child import report, surroundings
+from sandbox.child import bare_stack, report, surroundings, uncaught
 from sandbox.child.program import FILE_NAME, Program, UnusableError, choose
 
 
@@ -30,29 +28,13 @@ def run(program: Program) -> None:
     surroundings.open_streams()
     module = surroundings.fresh_module("__main__", FILE_NAME, program.source)
     surroundings.settle(FILE_NAME)
-    surroundings.allow_own_frames()
+    error: BaseException | None = None
     try:
-        exec(program.code, module.__dict__)  # noqa: S102 - this is the job
+        bare_stack.call(exec, program.code, module.__dict__)
     except SystemExit:
         raise
-    except BaseException as error:
-        show_uncaught(error)
-        raise SystemExit(1) from None
-
-
-def show_uncaught(error: BaseException, frames: int = 1) -> None:
-    """Show an exception through the program's own `sys.excepthook`, without `frames` frames of ours."""
-    traceback = error.__traceback__
-    for _ in range(frames):
-        traceback = traceback.tb_next if traceback is not None else None
-    error = error.with_traceback(traceback)
-    try:
-        if sys.excepthook is sys.__excepthook__:
-            print_exception(error)
-        else:
-            sys.excepthook(type(error), error, traceback)
-    except SystemExit:
-        raise
-    except BaseException as hook_error:
-        sys.__excepthook__(type(hook_error), hook_error, hook_error.__traceback__)
-        sys.__excepthook__(type(error), error, traceback)
+    except BaseException as raised:
+        error = raised
+    if error is not None:
+        uncaught.show(error)
+        raise (error if isinstance(error, KeyboardInterrupt) else SystemExit(1)) from None

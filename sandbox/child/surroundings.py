@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import io
 import linecache
 import os
 import sys
+from contextlib import suppress
 from types import ModuleType
+from typing import Any
 
-RECURSION_LIMIT = 1000
 _STREAMS = (
     (0, "stdin", "surrogateescape"),
     (1, "stdout", "surrogateescape"),
     (2, "stderr", "backslashreplace"),
 )
 
+_importing: Any = importlib.import_module("_frozen_importlib_external")
+_signal: Any = importlib.import_module("_signal")
+"""`signal` without its enumerations, which cost more than what they are for."""
 
 _made: list[bool] = []
 """Not empty once a zygote has made the streams of its children."""
@@ -63,14 +68,44 @@ def forget_harness() -> None:
         del sys.modules[name]
 
 
+def path_of(file_name: str) -> str:
+    """Where a program of that name lies, as far as it can tell: in the work folder."""
+    return f"{os.getcwd()}/{file_name}"  # noqa: PTH109 - pathlib is not loaded in a zygote
+
+
 def fresh_module(name: str, file_name: str, source: str) -> ModuleType:
     """A new, registered module as `python file_name` would make it; its lines are known to tracebacks."""
     module = ModuleType(name)
-    module.__file__ = f"{os.getcwd()}/{file_name}"  # noqa: PTH109 - pathlib is not loaded in a zygote
-    module.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={}, __cached__=None)
+    path = path_of(file_name)
+    module.__file__ = path
+    loader = _importing.SourceFileLoader(name, path)
+    module.__dict__.update(
+        __loader__=loader, __builtins__=sys.modules["builtins"], __annotations__={}, __cached__=None
+    )
     sys.modules[name] = module
-    linecache.cache[file_name] = (len(source), None, source.splitlines(keepends=True), file_name)
+    lines = source.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    linecache.cache.clear()
+    linecache.cache[path] = (len(source), None, lines, path)
+    if any(word in source for word in _LOOKS_AT_FILE):
+        write_new(path, source)
     return module
+
+
+def write_new(path: str, text: str) -> bool:
+    """Write a file that is not there; False if it is, or cannot be written."""
+    with (
+        suppress(OSError, UnicodeEncodeError),
+        open(path, "x", encoding="utf-8", newline="") as file,  # noqa: PTH123 - pathlib is not loaded here
+    ):
+        file.write(text)
+        return True
+    return False
+
+
+_LOOKS_AT_FILE = ("__file__", "__loader__", "argv", "runpy", "spawn", "forkserver", "import main", "main.py")
+"""What a program says that reads or starts its own file. Others find an empty folder (RULES R7)."""
 
 
 def settle(file_name: str, *, imports_from_work: bool = True) -> None:
@@ -80,17 +115,9 @@ def settle(file_name: str, *, imports_from_work: bool = True) -> None:
     decides: the candidate writes to that folder too.
     """
     sys.argv = [file_name]
+    sys.orig_argv = [sys.executable, file_name]
     if imports_from_work:
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
     forget_harness()
     gc.enable()
-
-
-def allow_own_frames() -> None:
-    """Let the program recurse as deep as it could without the frames below it; called just before `exec`."""
-    depth = int(sys.version_info < (3, 12))  # `exec` itself, while calls into C counted
-    frame = sys._getframe(1)  # noqa: SLF001 - the only way to see the stack
-    while frame is not None:
-        depth += 1
-        frame = frame.f_back  # type: ignore[assignment]
-    sys.setrecursionlimit(RECURSION_LIMIT + depth)

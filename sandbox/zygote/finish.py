@@ -15,9 +15,11 @@ import os
 import signal
 import sys
 import threading
+import weakref
 from contextlib import suppress
-from types import ModuleType
 from typing import Any, NoReturn
+
+from sandbox.child import bare_stack
 
 _FLUSH_FAILED = 120
 """What Python exits with when standard output could not be written at the end."""
@@ -29,23 +31,29 @@ def finish(error: BaseException | None, streams: tuple[Any, Any, Any]) -> NoRetu
     error: what the program ended with, if not by running to its end. streams: the standard streams that it
     was given, whatever it has since put in their place.
     """
+    interrupted = isinstance(error, KeyboardInterrupt)
     status = _exit_status(error)
+    if error is not None:  # nothing of the program is held by how it ended
+        error.__traceback__ = error.__context__ = error.__cause__ = None
     del error
     _flush()  # once at the end of the program, whatever comes of it, and once at that of the interpreter
     if threading.active_count() > 1 or threading._threading_atexits:  # type: ignore[attr-defined]  # noqa: SLF001
-        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - as the interpreter does
-    atexit._run_exitfuncs()  # noqa: SLF001
-    if not _flush():
+        bare_stack.call(threading._shutdown)  # type: ignore[attr-defined]  # noqa: SLF001 - as the interpreter
+    bare_stack.call(atexit._run_exitfuncs)  # noqa: SLF001
+    if not _flush(tell=True):
         status = _FLUSH_FAILED
     if _thread._count():  # noqa: SLF001 - daemon threads: only the interpreter can stop them
         sys.exit(status)
     if gc.isenabled():
-        gc.collect()  # what is garbage already ends while the globals are still there
+        gc.collect()  # what is garbage already ends before the rest
     _restore_streams()
-    let_go(sys.modules.get("__main__"))
+    let_go()
     for stream in streams[1:]:  # the interpreter writes out what is left in them as it frees them
         with suppress(BaseException):
             stream.flush()
+    if interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
     os._exit(status)
 
 
@@ -54,11 +62,8 @@ def _exit_status(error: BaseException | None) -> int:
         return 0
     if isinstance(error, SystemExit):
         return _system_exit_status(error.code)
-    if isinstance(error, KeyboardInterrupt):
+    if not isinstance(error, KeyboardInterrupt):  # which has been shown
         sys.excepthook(type(error), error, error.__traceback__)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-    sys.excepthook(type(error), error, error.__traceback__)
     return 1
 
 
@@ -68,12 +73,14 @@ def _system_exit_status(code: Any) -> int:
     if isinstance(code, int):
         return code & 0xFF if -(1 << 63) <= code < 1 << 63 else 0xFF
     with suppress(Exception):  # as the interpreter does: the status stands, the text is lost
-        print(code, file=sys.stderr)  # noqa: T201 - the program's own standard error
+        sys.stderr.write(str(code))
+    with suppress(Exception):
+        sys.stderr.write("\n")
     return 1
 
 
-def _flush() -> bool:
-    """Flush standard output and error; False when that failed."""
+def _flush(*, tell: bool = False) -> bool:
+    """Flush standard output and error; False when that failed. tell: say so of standard output."""
     good = True
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name, None)
@@ -81,9 +88,16 @@ def _flush() -> bool:
             continue
         try:
             stream.flush()
-        except BaseException:  # the stream may be any object of the program's
+        except BaseException as error:  # the stream may be any object of the program's
             good = False
+            if tell and name == "stdout":
+                _tell(stream, error)
     return good
+
+
+def _tell(stream: Any, error: BaseException) -> None:
+    with suppress(BaseException):
+        sys.stderr.write(f"Exception ignored in: {stream!r}\n{type(error).__name__}: {error}\n")
 
 
 def _is_closed(stream: Any) -> bool:
@@ -99,15 +113,22 @@ def _restore_streams() -> None:
         setattr(sys, name, getattr(sys, f"__{name}__", None))
 
 
-def let_go(module: ModuleType | None) -> None:
-    """Drop a program's globals, so that its files are flushed and its finalizers run."""
-    sys.__dict__.pop("last_value", None)
-    sys.__dict__.pop("last_traceback", None)
-    sys.__dict__.pop("last_exc", None)
+def let_go() -> None:
+    """Drop the program's module: its files are flushed and its finalizers run, with all globals in place.
+
+    Only where something keeps the module, as a module that has imported it does, are they taken away.
+    """
+    for name in ("last_type", "last_value", "last_traceback", "last_exc"):
+        sys.__dict__.pop(name, None)
+    main = sys.modules.pop("__main__", None)
+    kept = None if main is None else weakref.ref(main)
+    del main
+    gc.collect()
+    module = None if kept is None else kept()
     if module is not None:
         names = vars(module)
         private = [name for name in names if name.startswith("_") and not name.startswith("__")]
         for name in [*private, *names]:  # the interpreter's own order
             if name != "__builtins__":
                 names[name] = None
-    gc.collect()
+        gc.collect()

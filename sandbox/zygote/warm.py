@@ -94,7 +94,8 @@ def _rehearse_whole_run() -> None:
     chosen = program.choose(json.loads(_JOB))
     module = surroundings.fresh_module("__main__", program.FILE_NAME, chosen.source)
     exec(_PROGRAM, module.__dict__)  # noqa: S102 - our own
-    finish.let_go(module)
+    del module
+    finish.let_go()
 
 
 def settle() -> None:
