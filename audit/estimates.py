@@ -125,10 +125,10 @@ def estimate(
     # Two or three intervals together hold `confidence` if each misses half or a third as often.
     each = 1.0 - (1.0 - confidence) / (2.0 if math.isinf(sizes_known_from) else 3.0)
     box = (q.bounds(each), *(side.bounds(each) for side in sides))
+    reason = _joint_refusal(accepts, rejects)
     fpr = rates.corners(rates.false_positive_rate, *box)
     fnr = rates.corners(rates.false_negative_rate, *box)
     both = None if fpr is None or fnr is None else rates.informedness(fpr, fnr)
-    reason = _joint_refusal(accepts, rejects)
     return Estimates(
         accepts=accepts,
         rejects=rejects,
@@ -182,6 +182,6 @@ def _joint_refusal(accepts: SideSummary, rejects: SideSummary) -> Refusal | None
 
 
 def _told(bounds: Bounded | None, reason: Refusal | None, least: float = 0.0) -> Rate:
-    if bounds is None:
+    if bounds is None or reason in ("no_verdicts", "one_side_only"):
         return Rate(None, least, 1.0, reason or "undefined")
     return Rate(None if reason else bounds.estimate, bounds.lower, bounds.upper, reason)
