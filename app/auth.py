@@ -6,7 +6,7 @@ import base64
 import binascii
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any, Final
@@ -71,6 +71,24 @@ class Doorkeeper:
         return known
 
 
+def refuse_foreign_change(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Raise Problem 403 where a web page that is not the service's asks for a change of what is stored.
+
+    The browser may send the key along (Basic), so a key does not show that its owner meant it.
+    """
+    found = dict(headers)
+    site, origin = found.get(b"sec-fetch-site", b"none"), found.get(b"origin")
+    host = found.get(b"host", b"")
+    if site not in {b"same-origin", b"none"} or (origin is not None and not _is_own(origin, host)):
+        raise Problem(
+            "foreign_change", "only this service's own pages and programs may change what is stored"
+        )
+
+
+def _is_own(origin: bytes, host: bytes) -> bool:
+    return bool(host) and origin.partition(b"://")[2].lower() == host.lower()
+
+
 def _reached_from_outside(server: tuple[str, int | None] | None) -> bool:
     """`server`: the local address of the connection; a unix socket or a test transport has no IP address."""
     return server is not None and _is_outside_address(server[0])
@@ -94,7 +112,7 @@ def _refuse_foreign_pages(headers: list[tuple[bytes, bytes]]) -> None:
             origin = value
     if host is not None and _is_foreign_name(host):
         raise Problem("foreign_origin", "the Host is a name that anybody may give to this address; set keys")
-    if origin is not None and (host is None or origin.partition(b"://")[2].lower() != host.lower()):
+    if origin is not None and not _is_own(origin, host or b""):
         raise Problem(
             "foreign_origin", "the Origin is not this service; set keys to be called by other pages"
         )

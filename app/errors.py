@@ -30,6 +30,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "unauthorized": (401, "A valid key is needed"),
     "anonymous_refused": (403, "No keys are set and this address is not loopback"),
     "foreign_origin": (403, "No keys are set and a foreign web page asks"),
+    "foreign_change": (403, "A foreign web page asks for a change"),
     "not_found": (404, "There is nothing at this path"),
     "unknown_verifier": (404, "There is no verifier of this name"),
     "unknown_verdict": (404, "There is no stored verdict with this id"),

@@ -11,7 +11,8 @@ import httpx
 import pytest
 from serving import Client, listening, serving
 
-from app.auth import is_exposed, refusal_to_bind
+from app.auth import is_exposed, refusal_to_bind, refuse_foreign_change
+from app.errors import Problem
 from app.settings import Settings
 
 
@@ -203,3 +204,34 @@ async def test_with_keys_the_key_decides(tmp_path: Path) -> None:
     for settings in ({"api_keys": "k"}, {"allow_anonymous": True}):
         async with listening(tmp_path, **settings) as live, call_from(live.app, LOOPBACK) as client:
             assert (await client.get("/v1/limits", headers=headers)).status_code == 200
+
+
+OWN = "localhost:8000"
+
+
+@pytest.mark.parametrize(
+    ("headers", "allowed"),
+    [
+        ({}, True),  # a program
+        ({"origin": f"http://{OWN}"}, True),
+        ({"origin": f"https://{OWN.upper()}"}, True),
+        ({"origin": "http://evil.example"}, False),
+        ({"origin": "http://localhost:8001"}, False),
+        ({"origin": "null"}, False),
+        ({"origin": ""}, False),
+        ({"sec-fetch-site": "same-origin", "origin": f"http://{OWN}"}, True),
+        ({"sec-fetch-site": "none"}, True),
+        ({"sec-fetch-site": "cross-site"}, False),
+        ({"sec-fetch-site": "same-site"}, False),
+        ({"sec-fetch-site": "same-origin", "origin": "http://evil.example"}, False),
+    ],
+)
+def test_foreign_pages_change_nothing(headers: dict[str, str], allowed: bool) -> None:
+    """Whatever key their visitor's browser sends along."""
+    given = [(b"host", OWN.encode()), *((name.encode(), value.encode()) for name, value in headers.items())]
+    if allowed:
+        refuse_foreign_change(given)
+    else:
+        with pytest.raises(Problem) as refused:
+            refuse_foreign_change(given)
+        assert (refused.value.code, refused.value.status) == ("foreign_change", 403)
