@@ -80,9 +80,7 @@ def refuse_foreign_change(headers: Iterable[tuple[bytes, bytes]]) -> None:
     site, origin = found.get(b"sec-fetch-site", b"none"), found.get(b"origin")
     host = found.get(b"host", b"")
     if site not in {b"same-origin", b"none"} or (origin is not None and not _is_own(origin, host)):
-        raise Problem(
-            "foreign_change", "only this service's own pages and programs may change what is stored"
-        )
+        raise Problem("foreign_change", "only programs and this service's own pages may change anything")
 
 
 def _is_own(origin: bytes, host: bytes) -> bool:
