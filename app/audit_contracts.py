@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from app.contracts import MAX_INTEGER, MAX_LABEL
+from app.label_contracts import StoredLabel
 from app.reply_contracts import REPLY_CONFIG, Status, StopReason
 
 MAX_PAGE: Final = 1000
@@ -98,6 +99,9 @@ class VerdictSummary(TypedDict):
 class StoredVerdict(VerdictSummary):
     """One stored verdict whole, texts and numbers exactly as judged."""
 
+    labels: Annotated[
+        list[StoredLabel], Field(description="oldest first, those taken back and the rows that did so too")
+    ]
     prompt: Annotated[
         str | list[dict[str, Any]] | None, Field(description="as sent", examples=["What part is blue?"])
     ]

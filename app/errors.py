@@ -34,6 +34,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "not_found": (404, "There is nothing at this path"),
     "unknown_verifier": (404, "There is no verifier of this name"),
     "unknown_verdict": (404, "There is no stored verdict with this id"),
+    "unknown_label": (404, "There is no label with this id that could be taken back"),
     "method_not_allowed": (405, "This path does not take this method"),
     "body_too_large": (413, "The body is too large"),
     "too_many_items": (413, "The batch holds too many items"),
@@ -45,6 +46,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "idempotency_mismatch": (422, "This Idempotency-Key came with another body before"),
     "internal_error": (500, "The service failed"),
     "log_unavailable": (503, "The verdict log cannot be read now"),
+    "label_not_stored": (503, "The label was not stored; send it again"),
     "overloaded": (503, "Too much is waiting already"),
     "shutting_down": (503, "The service is shutting down"),
 }

@@ -9,7 +9,14 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
-from app import audit_contracts, contracts, group_contracts, reply_contracts, rollout_contracts
+from app import (
+    audit_contracts,
+    contracts,
+    group_contracts,
+    label_contracts,
+    reply_contracts,
+    rollout_contracts,
+)
 from app.auth import OPEN_PATHS
 from app.errors import CODES, MEDIA_TYPE
 from app.replies import JSON, NDJSON
@@ -23,6 +30,7 @@ _REQUESTS: Final = (
     group_contracts.GroupRequest,
     group_contracts.GroupBatchRequest,
     rollout_contracts.RolloutRequest,
+    label_contracts.LabelRequest,
 )
 _REPLIES: Final = (
     reply_contracts.VerifyReply,
@@ -38,6 +46,7 @@ _REPLIES: Final = (
     reply_contracts.SandboxReply,
     audit_contracts.VerdictPage,
     audit_contracts.StoredVerdict,
+    label_contracts.StoredLabel,
     group_contracts.GroupReply,
     group_contracts.GroupBatchReply,
     group_contracts.IndexedGroupReply,

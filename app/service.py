@@ -16,14 +16,17 @@ from app.data_dir import make_data_dir
 from app.group_scoring import GroupScorer
 from app.groups import GroupIntake
 from app.idempotency import Idempotency
+from app.ids import IdMaker
 from app.intake import Intake
 from app.judges import Judges
 from app.metrics import Metrics
 from app.scoring import Scorer
 from app.settings import Settings
 from app.tally import Tally
+from audit.estimate_reader import EstimateReader
+from audit.labels import LabelBook
 from audit.log import VerdictLog
-from audit.types import LogConfig
+from audit.types import CANARY_ACCEPT, LogConfig
 from verifiers.base import Verifier
 
 VERSION: Final = version("goldcheck")
@@ -52,7 +55,10 @@ class Service:
         self.admission = Admission(settings.queue_items, settings.queue_bytes, settings.retry_after_s)
         make_data_dir(settings.data_dir)
         self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
-        self.log = VerdictLog(_log_config(settings), observer=self.metrics)
+        log_config = _log_config(settings)
+        self.log = VerdictLog(log_config, observer=self.metrics)
+        self.labels = LabelBook(log_config.url, IdMaker())
+        self.estimates = EstimateReader(log_config.url)
 
     async def start(self) -> None:
         """Warm everything up. A weak host or a broken database does not stop it: `faults` says why."""
@@ -89,13 +95,15 @@ class Service:
 
     def _observe(self, tally: Tally) -> None:
         metrics = self.metrics
-        for cell, n in tally.cells():
-            metrics.count_verdicts({(cell.verifier, cell.result, cell.reason): n})
-            metrics.count_stop_reasons({cell.stop_reason: n})
-            if cell.flags:
-                metrics.count_flags({(cell.verifier, flag): n for flag in cell.flags})
-            if cell.canary and cell.result == "correct":
-                metrics.count_canary_accepts({cell.verifier: n})
+        for alike, n in tally.counts():
+            verifier, _, data_source, stratum = alike.cell.stratum
+            metrics.count_verdicts({(verifier, alike.result, alike.reason): n})
+            metrics.count_stop_reasons({alike.stop_reason: n})
+            if alike.flags:
+                metrics.count_flags({(verifier, flag): n for flag in alike.flags})
+            if stratum == CANARY_ACCEPT:
+                metrics.count_canary_accepts({verifier: n})
+                _log.error("canary accepted", verifier=verifier, data_source=data_source, accepts=n)
         for verifier, durations_s in tally.durations_s.items():
             metrics.observe_durations(verifier, durations_s)
 
@@ -114,7 +122,7 @@ def _about_log(log: VerdictLog) -> str:
 def _log_config(settings: Settings) -> LogConfig:
     return LogConfig(
         url=settings.database_url or f"sqlite:///{settings.data_dir.absolute() / 'goldcheck.db'}",
-        sample=settings.audit_sample,
+        budget=settings.audit_budget,
         durability=settings.audit_durability,
         queue_records=settings.audit_queue_records,
         queue_bytes=settings.audit_queue_bytes,

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, get_args
 
 from sqlalchemy import Connection, Engine, Row, insert, select, update
 
+from audit import timestamps
 from audit.database import DATABASE_ERRORS, fault, writing_engine
 from audit.errors import LabelNotStoredError, UnknownLabelError, UnknownVerdictError
 from audit.schema import label, verdict
@@ -48,6 +49,12 @@ class Label:
     drawn: bool
     withdraws: str | None
     """The earlier label that this row takes back; its answer is repeated."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As it is told over HTTP."""
+        told = asdict(self)
+        told["created_at"] = timestamps.from_ms(told.pop("created_at_ms"))
+        return told
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,16 @@ import binascii
 import json
 import re
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, and_, exists, select
 
+from audit import timestamps
 from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import BadCursorError, LogUnavailableError
 from audit.exact_json import dump
+from audit.labels import labels_of
 from audit.payload import decompress
 from audit.schema import document, label, payload, stratum_count, verdict, verdict_flag
 from audit.types import Page, VerdictFilter
@@ -81,6 +82,7 @@ class Reader:
                 if row is None:
                     return None
                 item = _item(row, _flags(connection, [row.id]).get(row.id, []))
+                item["labels"] = [one.as_json() for one in labels_of(connection, row.id)]
                 documents = _documents(connection, [row])
         except DATABASE_ERRORS as error:
             raise LogUnavailableError(fault(error)[1]) from error
@@ -203,10 +205,9 @@ def _flags(connection: Connection, ids: list[str]) -> dict[str, list[str]]:
 
 
 def _item(row: Row[Any], flags: list[str]) -> dict[str, Any]:
-    created_at = datetime.fromtimestamp(row.created_at_ms / 1000, UTC)
     return {
         "id": row.id,
-        "created_at": created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "created_at": timestamps.from_ms(row.created_at_ms),
         "verifier": {"name": row.verifier, "version": row.version, "environment": row.environment},
         "status": row.status,
         "correct": row.correct,

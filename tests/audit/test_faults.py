@@ -44,13 +44,16 @@ def run_in_trouble(
 
 
 def assert_survived(seen: dict[str, Any], reason: str) -> None:
-    """Degraded with the reason while it lasted, well afterwards, and every verdict counted once."""
+    """Degraded with the reason while it lasted, well afterwards; verdicts counted once, no label lost."""
     assert seen["reason"].startswith(reason)
     assert seen["failures"] > 0
     assert seen["acknowledged_before"]
     assert not seen["acknowledged_in_trouble"]
     assert seen["acknowledged_afterwards"]
     assert seen["reason_afterwards"] == ""
+    assert any(seen["refusals"])
+    assert seen["refused_afterwards"] == ""
+    assert seen["labels_stored"] == seen["labels_acknowledged"] > 0
     assert seen["counted"] == seen["kept"]
     assert seen["shed"] > 0
     assert seen["stored"] == seen["rows"] == seen["kept"] - seen["shed"]
@@ -119,7 +122,7 @@ async def test_not_a_database(tmp_path: Path) -> None:
     """Garbage where the database should be, until somebody moves it away."""
     path = tmp_path / "log.db"
     path.write_bytes(os.urandom(20_000))
-    log = VerdictLog(LogConfig(url_of(path), sample=1.0, durability="commit"))
+    log = VerdictLog(LogConfig(url_of(path), budget=1_000_000, durability="commit"))
     log.start()
     assert not await keep(log, make_record())
     assert log.status().reason == "corrupt: file is not a database"
@@ -169,7 +172,7 @@ async def test_closing_gives_up_at_its_deadline(tmp_path: Path, caplog: pytest.L
     """A service can end while its database is in trouble, and says what is lost."""
     path = tmp_path / "log.db"
     path.write_bytes(b"garbage" * 1000)
-    log = VerdictLog(LogConfig(url_of(path), sample=1.0))
+    log = VerdictLog(LogConfig(url_of(path), budget=1_000_000))
     log.start()
     assert await keep(log, make_record(), make_record())
     await log.close(0.3)
