@@ -14,7 +14,7 @@ LATE_FLAGS: Final = {
     "constant_output": "different inputs, one output",
     "input_never_read": "the program never reads what it is given",
     "test_literals": "inputs or expected values of the tests stand in the program",
-    "harness_words": "the program reaches for what runs it: ends the process, looks at frames, patches equality",
+    "harness_words": "the program reaches for what runs it: ends it, looks at frames, patches equality",
     "near_time_limit": "a test, or the verdict itself, took most of the time it may take",
     "rerun_flip": "judged again it came out otherwise",
     "hidden_cases_failed": "the cases passed, and the hidden ones did not",
@@ -50,8 +50,8 @@ def hidden_flag(detail: Mapping[str, Any]) -> LateFlag | None:
     hidden = detail.get("hidden") or {}
     if hidden.get("correct") is not False:
         return None
-    text = f"{hidden.get('tests_passed')} of {hidden.get('tests_total')} hidden cases passed: {hidden.get('reason')}"
-    return LateFlag("hidden_cases_failed", text=text)
+    passed, total = hidden.get("tests_passed"), hidden.get("tests_total")
+    return LateFlag("hidden_cases_failed", text=f"{passed} of {total} passed: {hidden.get('reason')}")
 
 
 def time_flag(seconds: float, limit_s: float) -> LateFlag | None:

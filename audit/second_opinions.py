@@ -65,7 +65,7 @@ def combined(opinions: Sequence[Opinion]) -> Outcome:
 
 
 def shown_stratum(stratum: str, second: str | None) -> str:
-    """A stratum as people see it: `accept/second-rejects` and `reject/second-accepts` where opinions differ."""
+    """The stratum as shown: `accept/second-rejects`, `reject/second-accepts` where opinions differ."""
     side = stratum.partition("/")[0]
     if (side, second) in (("accept", "rejects"), ("reject", "accepts")):
         return f"{side}/second-{second}"
@@ -88,7 +88,7 @@ class OpinionStore:
     def due(self, limit: int, skip: Sequence[str] = ()) -> list[str]:
         """Ids of sampled verdicts without an opinion: those of the newest window first, by ascending draw.
 
-        The draw is a hash of the id, so that within a cell those that have an opinion are a fair sample of it.
+        The draw is a hash of the id, so within a cell those that have an opinion are a fair sample of it.
         skip: ids that are not to be among them.
         """
         query = (
@@ -113,7 +113,7 @@ class OpinionStore:
             raise LogUnavailableError(fault(error)[1]) from error
 
     def keep(self, verdict_id: str, findings: Findings) -> bool:
-        """Store opinions and flags with a verdict, all or nothing; False if it is gone or has some already."""
+        """Store opinions and flags of a verdict, all or nothing; False if it is gone or has some already."""
         second = combined(findings.opinions)
         now_ms = time.time_ns() // 1_000_000
         opinions = [

@@ -1,0 +1,1 @@
+"""Second opinions and late flags on stored verdicts, in the background: off the path of requests."""
