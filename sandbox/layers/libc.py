@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 from typing import Any
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -15,7 +16,10 @@ PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_RAISE = 2
 PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+_CAPABILITY_VERSION = 0x20080522
 
 prctl = _libc.prctl
 syscall = _libc.syscall
@@ -38,6 +42,14 @@ def set_process(option: int, value: int) -> None:
 def unshare(flags: int) -> None:
     """Leave the named namespaces for new ones."""
     check(_libc.unshare(flags), "unshare")
+
+
+def set_capabilities(permitted: int, inheritable: int) -> None:
+    """Masks of capabilities; all that are permitted are in effect."""
+    low, high = 0xFFFFFFFF, 32
+    header = struct.pack("Ii", _CAPABILITY_VERSION, 0)
+    words = [mask >> shift & low for shift in (0, high) for mask in (permitted, permitted, inheritable)]
+    check(_libc.capset(header, struct.pack("6I", *words)), "capset")
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:

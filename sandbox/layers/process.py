@@ -13,6 +13,7 @@ from pathlib import Path
 from sandbox.layers import libc
 
 _LAST_CAPABILITY = 63
+ALL_CAPABILITIES = (1 << _LAST_CAPABILITY + 1) - 1
 _FAR = 64 << 30
 """Address space is no use of memory (RULES R8); this only guards the kernel's own tables."""
 
@@ -21,12 +22,24 @@ OPEN_FILES = 1024
 
 def become(uid: int) -> None:
     """Become `uid` for good: no groups, no capability, and nothing that could regain one."""
-    for capability in range(_LAST_CAPABILITY + 1):
-        if libc.prctl(libc.PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
-            break  # past the kernel's last one, or no CAP_SETPCAP: no_new_privs stands behind it
+    _shrink_bounding_set()
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
+    drop_capabilities()
+
+
+def drop_capabilities() -> None:
+    """Have none, for good; for a process that may have some without being root."""
+    _shrink_bounding_set()
+    libc.prctl(libc.PR_CAP_AMBIENT, libc.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    libc.set_capabilities(0, 0)
+
+
+def _shrink_bounding_set() -> None:
+    for capability in range(_LAST_CAPABILITY + 1):
+        if libc.prctl(libc.PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+            break  # past the kernel's last one, or no CAP_SETPCAP: no_new_privs stands behind it
 
 
 def lock_privileges() -> None:

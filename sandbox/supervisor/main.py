@@ -87,8 +87,9 @@ class Supervisor:
         self._masters = Masters(
             self._reactor, setup.placed, setup.plan, config["modules"], self._reactor.stop
         )
+        tasks = TaskCount(setup.uids[0] is not None, setup.plan["counts_tasks"], config["slots"])
         self._seats = [
-            Seat(self._reactor, self._masters, Share(place, uid, TaskCount(uid, config["slots"]), account))
+            Seat(self._reactor, self._masters, Share(place, uid, tasks, account))
             for place, uid, account in zip(setup.workplaces, setup.uids, setup.accounts, strict=True)
         ]
         self._dispatcher = Dispatcher(self._reactor, self._seats, slots, self._report)

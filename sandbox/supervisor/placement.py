@@ -7,23 +7,21 @@ everyone may enter; refused, naming the path. Each is really tried as that user.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox.config import FLAGS
 from sandbox.layers import namespaces, process
+from sandbox.supervisor import copies
+from sandbox.supervisor.copies import Source, shared_libraries
 from sandbox.zygote import mounts
 
 _MOUNT_POINTS = ("/mnt", "/srv", "/media", "/opt", "/run")
-OPEN_PLACES = ("/var/lib/goldcheck", "/opt/goldcheck", "/var/tmp/goldcheck", "/tmp/goldcheck")  # noqa: S108
-"""Where root may put what its programs' users must reach."""
 _TRY_S = 30
 _CHECK = """
 import ctypes, json, os, random, sys
@@ -40,7 +38,8 @@ class Unplaceable(Exception):  # noqa: N818 - a state of the host
 class Placed:
     """executable and library: of the interpreter; packages: the folder to import offered packages from.
 
-    readable: paths that programs may read. how: "direct", "bind" or "copy".
+    readable: paths that programs may read. how: "direct", "bind" or "copy". held: lock on a copy, which is
+    kept for as long as that is open.
     """
 
     executable: str
@@ -49,23 +48,7 @@ class Placed:
     packages: str
     readable: tuple[str, ...]
     how: str
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What is to be made readable; `packages` maps entry names to paths."""
-
-    executable: str
-    prefix: str
-    library: str
-    packages: Mapping[str, str]
-
-    def moved(self, prefix: str) -> tuple[str, str]:
-        """Executable and library as they lie under another prefix."""
-        return tuple(  # type: ignore[return-value]
-            os.path.join(prefix, os.path.relpath(path, self.prefix))
-            for path in (self.executable, self.library)
-        )
+    held: int | None = None
 
 
 def mount_base(avoid: Iterable[str]) -> str:
@@ -96,7 +79,7 @@ def place(source: Source, folder: str, uid: int | None, base: str | None, withou
             return placed
         tried.append(f"by bind mount: {problem}")
     if uid is not None and "copy" not in without:
-        for parent in OPEN_PLACES:
+        for parent in copies.OPEN_PLACES:
             try:
                 placed = _copy(source, parent)
             except OSError as error:
@@ -140,25 +123,11 @@ def _bind(source: Source, base: str) -> Placed:
 
 
 def _copy(source: Source, parent: str) -> Placed:
-    """Copies are kept from start to start, named by what they were made of."""
-    make_open(parent)
-    made_of = [source.executable, source.library, *sorted(source.packages.values())]
-    stamp = "".join(f"{path}:{os.stat(path).st_mtime_ns};" for path in made_of)
-    target = f"{parent}/{_digest(stamp)}"
-    if not os.path.isdir(target):
-        _fill(source, target)
+    target, held = copies.make(source, parent)
     executable, library = source.moved(f"{target}/python")
     packages = f"{target}/packages"
     readable = (*_interpreter(executable, library), packages)
-    return Placed(executable, library, f"{target}/python/lib", packages, readable, "copy")
-
-
-def make_open(path: str) -> None:
-    """Create a folder of root's that everyone may enter; raises `OSError` if it cannot be trusted."""
-    os.makedirs(path, mode=0o755, exist_ok=True)
-    state = os.stat(path, follow_symlinks=False)
-    if state.st_uid != 0 or state.st_mode & 0o022:
-        raise PermissionError(f"{path} is not root's alone")
+    return Placed(executable, library, f"{target}/python/lib", packages, readable, "copy", held)
 
 
 def library_path(placed: Placed) -> dict[str, str]:
@@ -179,54 +148,11 @@ def can_enter(path: str, uid: int) -> bool:
     return os.waitpid(pid, 0)[1] == 0
 
 
-def _fill(source: Source, target: str) -> None:
-    part = f"{target}.{os.getpid()}"
-    shutil.rmtree(part, ignore_errors=True)
-    executable, library = source.moved(f"{part}/python")
-    skip = shutil.ignore_patterns(
-        "site-packages", "dist-packages", "__pycache__", "test", "tests", "config-*"
-    )
-    shutil.copytree(source.library, library, symlinks=True, ignore=skip)
-    os.makedirs(os.path.dirname(executable), exist_ok=True)
-    shutil.copy2(source.executable, executable)
-    for name in _shared_libraries(source.prefix):
-        shutil.copy2(f"{source.prefix}/lib/{name}", f"{part}/python/lib/{name}")
-    os.mkdir(f"{part}/packages")
-    for entry, path in source.packages.items():
-        if os.path.isdir(path):
-            shutil.copytree(path, f"{part}/packages/{entry}")
-        else:
-            shutil.copy2(path, f"{part}/packages/{entry}")
-    _open_to_all(part)
-    with suppress(OSError):  # another worker may have been faster
-        os.rename(part, target)
-    shutil.rmtree(part, ignore_errors=True)
-
-
-def _open_to_all(top: str) -> None:
-    for folder, _, files in os.walk(top):
-        os.chmod(folder, 0o755)
-        for name in files:
-            path = f"{folder}/{name}"
-            if not os.path.islink(path):
-                os.chmod(path, os.stat(path).st_mode & 0o7555 | 0o444)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 def _interpreter(executable: str, library: str) -> tuple[str, ...]:
     """What the interpreter reads, and not the whole of its prefix: that may be someone's home."""
     prefix = os.path.dirname(os.path.dirname(executable))
-    libraries = [f"{prefix}/lib/{name}" for name in _shared_libraries(prefix)]
+    libraries = [f"{prefix}/lib/{name}" for name in shared_libraries(prefix)]
     return (executable, library, *libraries)
-
-
-def _shared_libraries(prefix: str) -> list[str]:
-    with suppress(OSError):
-        return [name for name in os.listdir(f"{prefix}/lib") if name.startswith("lib") and ".so" in name]
-    return []
 
 
 def _fresh(path: str) -> str:

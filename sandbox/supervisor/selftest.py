@@ -50,7 +50,9 @@ def _guarantees(refused: dict[str, bool], setup: Setup) -> dict[str, Answer]:
         "signals": _kernel(refused["signals"], landlock),
         "tracing": _kernel(refused["tracing"], seccomp),
         "process_count": _kernel(
-            own_uid or in_groups, "counted while they run: programs share the service's user", "polled"
+            own_uid or in_groups or setup.plan["counts_tasks"],
+            "counted while they run: programs share the service's user",
+            "polled",
         ),
         "ids": _kernel(own_uid, "the service was not started as root"),
         "memory": _kernel(in_groups, why.get("cgroups", ""), "polled"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import resource
 from collections.abc import Mapping
@@ -11,9 +10,10 @@ from typing import Any
 
 from sandbox.layers import landlock, namespaces, process, seccomp
 from sandbox.layers.cgroups import Pool, Unavailable
-from sandbox.supervisor import placement, uids
+from sandbox.supervisor import copies, own_folder, placement, uids
 from sandbox.supervisor.account import Account, open_accounts
-from sandbox.supervisor.placement import Placed, Source
+from sandbox.supervisor.copies import Source
+from sandbox.supervisor.placement import Placed
 from sandbox.supervisor.workplace import Workplace
 
 _SYSTEM = [
@@ -66,10 +66,12 @@ class Setup:
 def prepare(config: Mapping[str, Any]) -> Setup:
     """Enter namespaces, place the interpreter, make the work folders. `config`: see `Sandbox._configuration`.
 
-    assume (tests only): any of "no landlock", "landlock N", "no seccomp", "no mounts", "no pids",
-    "no cgroups", "not direct", "not bind", "not copy".
+    assume (tests only): any of "no landlock", "landlock N", "no seccomp", "no namespaces", "no mounts",
+    "no pids", "no cgroups", "not direct", "not bind", "not copy".
     """
     assume: list[str] = config["assume"]
+    if "no namespaces" in assume:
+        assume = [*assume, "no mounts", "no pids"]
     why: dict[str, str] = {}
     keep: list[Any] = []
     process.raise_soft(resource.RLIMIT_STACK, config["stack_bytes"])
@@ -79,29 +81,44 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         claimed, claims = uids.claim(tuple(config["uids"]), config["slots"])
         ids = [*claimed]
         keep += claims
+    own_folder.sweep(config["run_dir"])
     source = Source(packages=config["packages"], **config["interpreter"])
     accounts, groups = _accounts(config["slots"], assume, why)
-    base = _mounted(source, config, assume, why)
-    own = base or _own_folder(config["run_dir"], ids[0], keep)
+    own_user = "no namespaces" not in assume and os.geteuid() != 0 and namespaces.may_enter_user()
+    if own_user:
+        namespaces.enter_user()
+    base = None
+    if os.geteuid() == 0 or own_user:
+        base = _mounted(source, config, assume, why)
+    else:
+        why["mounts"] = "mounting needs root, or a user namespace, which this user may not have here"
+    own = base or own_folder.own_folder(config["run_dir"], ids[0], keep)
     without = tuple(word[4:] for word in assume if word.startswith("not "))
     placed = placement.place(source, own, ids[0], base, without)
+    if os.geteuid() == 0:
+        copies.sweep()
     workplaces = _workplaces(own, base is not None, ids, config["disk_bytes"])
-    own_pids = "no pids" not in assume and namespaces.enter_pids()
-    if base is not None:
-        namespaces.enter_rest()
+    counts_tasks = own_user and namespaces.counts_tasks()
+    own_pids = "no pids" not in assume and namespaces.may_show_processes()
+    if own_pids:
+        namespaces.enter_pids()
+    else:
+        why["pids"] = "a process table of its own is not allowed here, or cannot be seen"
     plan = {
         "landlock": _landlock(assume, why),
         "seccomp": _seccomp(assume, why),
         "mounts": base is not None,
         "own_pids": own_pids,
+        "own_user": own_user,
+        "counts_tasks": counts_tasks,
         "box": f"{own}/box",
         "readable": [*placed.readable, *_SYSTEM],
         "packages": placed.packages,
         "package_root": config["package_root"],
         "disk_bytes": config["disk_bytes"],
     }
-    if not own_pids:
-        why["pids"] = "no process table of its own: not allowed here"
+    if own_user:
+        namespaces.keep_mounting()
     return Setup(placed, workplaces, ids, accounts, groups, plan, why, keep)
 
 
@@ -120,8 +137,8 @@ def _accounts(count: int, assume: list[str], why: dict[str, str]) -> tuple[list[
 
 def _mounted(source: Source, config: Mapping[str, Any], assume: list[str], why: dict[str, str]) -> str | None:
     """A folder of our own in a mount table of our own, if that is possible here."""
-    if "no mounts" in assume or os.geteuid() != 0:
-        why["mounts"] = "mounting needs root and CAP_SYS_ADMIN"
+    if "no mounts" in assume:
+        why["mounts"] = "left out"
         return None
     avoid = [source.executable, source.library, *source.packages.values(), config["package_root"]]
     try:
@@ -130,60 +147,6 @@ def _mounted(source: Source, config: Mapping[str, Any], assume: list[str], why: 
     except (OSError, placement.Unplaceable) as error:
         why["mounts"] = str(error)
         return None
-
-
-def _own_folder(run_dir: str, uid: int | None, keep: list[Any]) -> str:
-    """A folder for this supervisor alone, which `uid` can enter."""
-    tried = []
-    for place in (run_dir, *placement.OPEN_PLACES) if uid is not None else (run_dir,):
-        try:
-            path = _worker_folder(place, uid, keep)
-        except OSError as error:
-            tried.append(str(error))
-            continue
-        if uid is None or placement.can_enter(path, uid):
-            return path
-        tried.append(f"user {uid} cannot enter {path}")
-    raise placement.Unplaceable("; ".join(tried))
-
-
-def _worker_folder(place: str, uid: int | None, keep: list[Any]) -> str:
-    """A numbered folder in `place`; what dead workers left there is removed."""
-    workers = f"{place}/workers"
-    if uid is not None and place in placement.OPEN_PLACES:
-        placement.make_open(place)
-    os.makedirs(workers, exist_ok=True)
-    number = 0
-    while (lock := _lock(f"{workers}/{number}.lock")) is None:
-        number += 1
-    keep.append(lock)
-    path = f"{workers}/{number}"
-    _discard(path)
-    os.makedirs(path, mode=0o700 if uid is None else _GROUP_BITS)
-    for name in os.listdir(workers):
-        stale, dot, _ = name.partition(".")
-        if not dot and stale != str(number) and (left := _lock(f"{workers}/{stale}.lock")) is not None:
-            _discard(f"{workers}/{stale}")
-            os.close(left)
-    return path
-
-
-def _lock(path: str) -> int | None:
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(fd)
-        return None
-    return fd
-
-
-def _discard(path: str) -> None:
-    from sandbox.supervisor import folder
-
-    if os.path.isdir(path):
-        folder.empty(path)
-        os.rmdir(path)
 
 
 def _workplaces(own: str, mounted: bool, ids: list[int | None], disk_bytes: int) -> list[Workplace]:

@@ -14,20 +14,24 @@ _GROWTH = 64
 
 
 class TaskCount:
-    """uid: the program's own user, or None if it is the service's too; then the bound is only a backstop
-    behind the supervisor's counting, wide enough for what others of that user do at the same time.
+    """own_uid: programs have a user of their own. apart: each zygote and its run are counted by themselves,
+    in a user namespace. Otherwise the bound is only a backstop behind the supervisor's counting, wide enough
+    for what others of that user do at the same time.
 
     slots: runs that may go on at once on this host.
     """
 
-    def __init__(self, uid: int | None, slots: int) -> None:
-        self._own_uid = uid is not None
+    def __init__(self, own_uid: bool, apart: bool, slots: int) -> None:
+        self._own_uid = own_uid
+        self._apart = apart
         self._slots = slots
         self._counted = 0
         self._counted_at = float("-inf")
 
     def others(self, zygotes: int) -> int:
         """zygotes: how many of them the slot has; nothing else runs as its own user."""
+        if self._apart:
+            return 1
         if self._own_uid:
             return zygotes
         now = time.monotonic()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from sandbox import channel
-from sandbox.layers import libc, process, procfs
+from sandbox.layers import libc, namespaces, process, procfs
 from sandbox.zygote import warm
 from sandbox.zygote.slot import SlotZygote
 
@@ -117,12 +116,13 @@ def main(control_fd: int) -> None:
     if first is None:
         return
     plan = first[0]
+    if plan["own_pids"]:
+        namespaces.show_processes()
     process.prefer_for_oom()
     process.hide()
     process.adopt_orphans()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # orphans need no one to collect them
     libc.set_default_thread_stack(_USUAL_STACK)
-    sys.path.append(plan["packages"])
     warm.prepare(plan["package_root"])
     warm.settle()
     channel.send(control, {"op": "warm"})

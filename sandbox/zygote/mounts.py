@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
 
-from sandbox.layers import libc
+from sandbox.layers import namespaces
 
-_CLONE_NEWNS = 0x00020000
-_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND = 2, 4, 8, 4096
 PLACES = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "shm"}  # noqa: S108 - made private here
 """Shared places and the part of a slot's folder that each one is in its view."""
 
 
-def make_private(plan: Mapping[str, Any], folder: str) -> tuple[str, ...]:
-    """Show the slot's `folder` as `plan["box"]`, and its parts as the usual shared places.
+def make_private(box: str, folder: str) -> tuple[str, ...]:
+    """Show the slot's `folder` as `box`, and its parts as the usual shared places, in namespaces of our own.
 
     Returns the shared places that are now private. Needs the right to mount.
     """
-    libc.unshare(_CLONE_NEWNS)
-    libc.mount(folder, plan["box"], None, _MS_BIND)
+    namespaces.enter_rest()
+    namespaces.bind(folder, box)
     private = []
     for place, part in PLACES.items():
         if os.path.isdir(place):
-            libc.mount(f"{folder}/{part}", place, None, _MS_BIND)
+            namespaces.bind(f"{folder}/{part}", place)
             private.append(place)
-    if plan["own_pids"]:
-        libc.mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
     return tuple(private)

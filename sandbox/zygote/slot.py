@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox import channel
-from sandbox.layers import landlock, process
+from sandbox.layers import landlock, namespaces, process
 from sandbox.layers.seccomp import Filter, policy, supported_machine
 from sandbox.zygote import mounts, shared_memory
 from sandbox.zygote.child import Child, Fences
@@ -78,7 +78,7 @@ class SlotZygote:
         """Take this zygote's own layers; every child adds its own inside them."""
         plan, version = self._plan, self._plan["landlock"]
         master = os.getppid()
-        private = mounts.make_private(plan, self._folder) if plan["mounts"] else ()
+        private = mounts.make_private(plan["box"], self._folder) if plan["mounts"] else ()
         if "/dev/shm" not in private:  # noqa: S108 - asked about, not used
             shared_memory.keep_in_work_folder()
         home = plan["box"] if plan["mounts"] else self._folder
@@ -87,6 +87,10 @@ class SlotZygote:
         os.setsid()  # a share of the processor of its own, where the kernel groups by session
         if self._uid is not None:
             process.become(self._uid)
+        elif plan["own_user"]:
+            if plan["counts_tasks"]:
+                namespaces.enter_user()  # whose tasks are counted apart from everyone else's
+            process.drop_capabilities()
         process.hide()
         process.lock_privileges()
         writable = tuple(os.open(path, os.O_PATH | os.O_CLOEXEC) for path in (*private, *_DEVICES))

@@ -40,7 +40,7 @@ def test_orders_to_a_master_that_died_are_dropped(
     if noticed:
         reactor.run()
         assert heard == ["lost"]
-    zygote = masters.zygote(kind, None, "/nowhere", lambda: None)
+    zygote = masters.zygote(kind, None, "/nowhere", (), lambda: None)
     masters.sweep(1, None)
     zygote.close()
     if not noticed:

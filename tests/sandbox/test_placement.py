@@ -15,7 +15,7 @@ from hosts import script, started
 from sandbox.config import Interpreter, SandboxConfig
 from sandbox.engine import Sandbox
 from sandbox.errors import SandboxUnavailable
-from sandbox.supervisor import placement, uids
+from sandbox.supervisor import copies, uids
 from sandbox.types import CaseResult
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives programs another user")
@@ -45,11 +45,14 @@ def hidden_interpreter(folder: Path) -> Interpreter:
 @pytest.fixture(scope="module")
 def hidden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interpreter]:
     """The hidden interpreter; copies made of it are removed afterwards."""
-    place = Path(placement.OPEN_PLACES[0])
-    before = set(place.glob("*"))
     yield hidden_interpreter(tmp_path_factory.mktemp("hidden"))
-    for made in set(place.glob("*")) - before:
-        shutil.rmtree(made)
+    copies.sweep()
+
+
+def copies_there() -> list[Path]:
+    """Copies of an interpreter, whoever made them."""
+    place = Path(copies.OPEN_PLACES[0])
+    return sorted(path for path in place.iterdir() if (path / "python").is_dir())
 
 
 async def run_hidden(interpreter: Interpreter, run_dir: Path, *assume: str) -> CaseResult:
@@ -96,13 +99,31 @@ async def test_closed_run_folder_is_no_obstacle(tmp_path: Path) -> None:
 async def test_copy_is_roots_alone_and_kept(hidden: Interpreter, tmp_path: Path) -> None:
     """Nobody but root can change the copy, and the next start uses it again."""
     await run_hidden(hidden, tmp_path, "not bind")
-    copies = [path for path in Path(placement.OPEN_PLACES[0]).iterdir() if (path / "python").is_dir()]
-    assert copies
-    for copy in copies:
+    made = copies_there()
+    assert made
+    for copy in made:
         for path in (copy, *copy.rglob("*")):
             mode = path.lstat()
             assert mode.st_uid == 0
             assert path.is_symlink() or not mode.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    await run_hidden(hidden, tmp_path, "not bind")
+    assert copies_there() == made
+
+
+async def test_copy_is_removed_when_nobody_uses_it(hidden: Interpreter, tmp_path: Path) -> None:
+    """It stays while a service runs on it, whoever else starts, and goes with the next start after that."""
+    sandbox = Sandbox(SandboxConfig(run_dir=str(tmp_path / "a"), assume=("not bind",), packages=()))
+    sandbox._interpreter = hidden
+    await sandbox.start()
+    [used] = copies_there()
+    (used.parent / f"{used.name}.99999").mkdir()  # what a copying that was killed leaves
+    async with started(tmp_path / "b", slots=1):
+        assert used in copies_there()
+        [result] = [result async for result in sandbox.run(script(WHO))]
+        assert result.status == "exited"
+    await sandbox.close()
+    async with started(tmp_path / "b", slots=1):
+        assert not [path for path in used.parent.iterdir() if path.name.startswith(used.name)]
 
 
 def test_untrusted_open_place_is_not_used(tmp_path: Path) -> None:
@@ -111,7 +132,7 @@ def test_untrusted_open_place_is_not_used(tmp_path: Path) -> None:
     place.mkdir()
     place.chmod(0o777)
     with pytest.raises(PermissionError, match="not root's alone"):
-        placement.make_open(str(place))
+        copies.make_open(str(place))
 
 
 def test_ids_are_claimed_once() -> None:

@@ -1,4 +1,4 @@
-"""The same threats where the service is an ordinary user without namespaces: the weakest host supported."""
+"""The same threats where the service is an ordinary user, with user namespaces and without."""
 
 from __future__ import annotations
 
@@ -37,14 +37,17 @@ def interpreter() -> str:
     pytest.skip("no Python 3.11 or later that an ordinary user can start")
 
 
-@pytest.fixture(scope="module")
-def ends() -> Iterator[dict[str, Any]]:
+HOSTS = {"user namespaces": (), "no namespaces": ("no namespaces",)}
+
+
+@pytest.fixture(scope="module", params=HOSTS)
+def ends(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
     """How each threat ended, by name; the sandbox ran as an ordinary user."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to others
-        yield run_all(Path(folder))
+        yield run_all(Path(folder), *HOSTS[request.param])
 
 
-def run_all(folder: Path) -> dict[str, Any]:
+def run_all(folder: Path, *assume: str) -> dict[str, Any]:
     """Run every threat as an ordinary user, from a copy of the package that this user can read."""
     folder.chmod(0o755)
     shutil.copytree(ROOT / "sandbox", folder / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
@@ -55,7 +58,7 @@ def run_all(folder: Path) -> dict[str, Any]:
     who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     if who:
         os.chown(run_dir, NOBODY, NOBODY)
-    command = [interpreter() if who else sys.executable, "unprivileged.py", str(run_dir)]
+    command = [interpreter() if who else sys.executable, "unprivileged.py", str(run_dir), *assume]
     env = {"PATH": "/usr/bin:/bin", "HOME": str(run_dir), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, **who)  # type: ignore[call-overload]
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -67,7 +70,7 @@ def run_all(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("threat", THREATS, ids=lambda threat: threat.name)
 def test_threat_as_an_ordinary_user(ends: dict[str, Any], threat: Threat) -> None:
-    """Without root and without namespaces the attack ends as the table says."""
+    """Without root the attack ends as the table says."""
     status, stdout, message = ends[threat.name]
     assert status in threat.statuses.split(), message
     if threat.stdout is not None:
@@ -75,5 +78,5 @@ def test_threat_as_an_ordinary_user(ends: dict[str, Any], threat: Threat) -> Non
 
 
 def test_nothing_outlives_the_supervisor(ends: dict[str, Any]) -> None:
-    """Without any namespace, processes that keep running away end with it, killed or closed."""
+    """Processes that keep running away end with it, killed or closed."""
     assert ends["left"] == 0

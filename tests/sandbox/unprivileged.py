@@ -15,9 +15,9 @@ from threats import THREATS
 from sandbox.types import Limits
 
 
-async def main(run_dir: str) -> None:
+async def main(run_dir: str, *assume: str) -> None:
     """One line of JSON for the report, then one for each threat, then one for a good program."""
-    async with started(run_dir) as sandbox:  # type: ignore[arg-type]
+    async with started(run_dir, *assume) as sandbox:  # type: ignore[arg-type]
         report = sandbox.report()
         print(json.dumps({"level": report.level, "reason": report.reason}))
         for threat in THREATS:
@@ -35,9 +35,9 @@ async def main(run_dir: str) -> None:
             print(json.dumps(result.stdout.decode()))
 
 
-async def flee(run_dir: str, kill: bool) -> int:
+async def flee(run_dir: str, *assume: str, kill: bool) -> int:
     """End the supervisor under a program that keeps forking; how many processes are left in the end."""
-    async with started(run_dir) as sandbox:  # type: ignore[arg-type]
+    async with started(run_dir, *assume) as sandbox:  # type: ignore[arg-type]
         running = asyncio.create_task(anext(aiter(sandbox.run(script(FLEEING)))))
         await asyncio.sleep(0.4)
         if kill:
@@ -63,5 +63,5 @@ def ours(process: Path) -> bool:
     return os.fsencode(Path.cwd()) in command and process.name != str(os.getpid())
 
 
-asyncio.run(main(sys.argv[1]))
-print(asyncio.run(flee(sys.argv[1], kill=True)) + asyncio.run(flee(sys.argv[1], kill=False)))
+asyncio.run(main(*sys.argv[1:]))
+print(asyncio.run(flee(*sys.argv[1:], kill=True)) + asyncio.run(flee(*sys.argv[1:], kill=False)))

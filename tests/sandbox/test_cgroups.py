@@ -1,0 +1,170 @@
+"""Control groups bound and count what runs inside, and none of them stays behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hosts import script, started
+
+from sandbox.layers import cgroups
+from sandbox.layers.cgroups import Group, Pool, Unavailable
+from sandbox.supervisor.account import open_accounts
+from sandbox.types import Limits, RunStatus
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    """Groups of our own, where this host lets us make some."""
+    try:
+        pool = Pool()
+    except Unavailable as error:
+        pytest.skip(str(error))
+    yield pool
+    pool.close()
+
+
+def inside(group: Group, source: str) -> subprocess.Popen[bytes]:
+    """Python running `source` inside."""
+    enter = f"for path in {group.entrances}: open(path, 'w').write('0')\n"
+    return subprocess.Popen([sys.executable, "-c", enter + source])
+
+
+def test_too_much_memory_is_noted(pool: Pool) -> None:
+    """What takes more than the bound is killed, and the most in use is told apart from what came before."""
+    group = pool.group("memory")
+    group.bound(64 << 20, 10)
+    assert inside(group, "x = b'x' * (100 << 20)").wait(20) == -signal.SIGKILL
+    assert group.ooms() == 1
+    group.bound(256 << 20, 10)
+    group.forget_peak()
+    assert inside(group, "x = b'x' * (100 << 20)").wait(20) == 0
+    assert 100 << 20 < group.peak_bytes() < 140 << 20
+
+
+def test_too_many_tasks_are_refused(pool: Pool) -> None:
+    """The bound counts threads and processes of the whole tree."""
+    group = pool.group("number")
+    group.bound(1 << 30, 5)
+    source = """
+import os, sys, threading, time
+threading.Thread(target=time.sleep, args=(2,)).start()
+for count in range(9):
+    try:
+        if not os.fork():
+            time.sleep(2); os._exit(0)
+    except BlockingIOError:
+        sys.exit(count)
+"""
+    assert inside(group, source).wait(20) == 3
+
+
+def test_time_of_children_that_nobody_collects_counts(pool: Pool) -> None:
+    """CPU time is that of all that ever ran inside."""
+    group = pool.group("time")
+    group.bound(1 << 30, 20)
+    source = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if not os.fork():
+    while time.process_time() < 0.3: pass
+    os._exit(0)
+try: os.wait()
+except ChildProcessError: pass
+assert sum(os.times()[:4]) < 0.3
+"""
+    assert inside(group, source).wait(20) == 0
+    assert group.cpu_time_s() > 0.3
+
+
+def test_files_that_were_read_are_no_use_of_memory(pool: Pool, tmp_path: Path) -> None:
+    """Page cache is told apart, so that a peak means memory."""
+    (tmp_path / "large").write_bytes(b"x" * (40 << 20))
+    drop = f"import os; fd = os.open({str(tmp_path / 'large')!r}, os.O_RDONLY); os.fsync(fd); "
+    drop += "os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)"
+    subprocess.run([sys.executable, "-c", drop], check=True)
+    group = pool.group("cache")
+    group.bound(1 << 30, 10)
+    assert (
+        inside(
+            group,
+            f"open({str(tmp_path / 'large')!r}, 'rb').read(1 << 10); import os\n"
+            f"for _ in open({str(tmp_path / 'large')!r}, 'rb', 1 << 20): pass",
+        ).wait(20)
+        == 0
+    )
+    if group.peak_bytes() < 40 << 20:
+        pytest.skip("this file system keeps nothing in the page cache")
+    assert group.cached_bytes() > 30 << 20
+
+
+def groups_of_ours() -> list[Path]:
+    """Folders of groups, in any tree that our own group is shown in."""
+    return [path for one in cgroups.hierarchies() for path in Path(one.own).glob("goldcheck-*")]
+
+
+LEAVING = """
+import subprocess, sys, time
+from sandbox.layers.cgroups import Pool
+group = Pool().group("0")
+enter = f"for path in {group.entrances}: open(path, 'w').write('0')\\n"
+left = subprocess.Popen([sys.executable, "-c", enter + "open(0).read(); import time; time.sleep(60)"])
+time.sleep(0.5)
+print(group.entrances[0], left.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_groups_of_a_dead_worker_are_removed_by_the_next(pool: Pool) -> None:
+    """With kill -9 the groups stay, and whatever lives in them; the next start ends and removes both."""
+    worker = subprocess.Popen(
+        [sys.executable, "-c", LEAVING], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=ROOT
+    )
+    assert worker.stdout is not None
+    entrance, left = worker.stdout.readline().split()
+    worker.kill()
+    worker.wait()
+    worker.stdout.close()
+    assert left in Path(entrance.decode()).read_bytes().split()
+    Pool().close()
+    assert not Path(entrance.decode()).exists()
+
+
+async def test_runs_are_bounded_by_the_kernel_where_it_can(pool: Pool, tmp_path: Path) -> None:
+    """The level is full as root, bounds hold to the task and the page, and no group stays."""
+    pool.close()
+    async with started(tmp_path, slots=1) as sandbox:
+        report = sandbox.report()
+        assert {report.guarantees[name].strength for name in ("memory", "process_count")} == {"kernel"}
+        assert report.level == ("full" if os.geteuid() == 0 else "strong")
+        source = (
+            "import os, time\nfor n in range(99):\n try: os.fork() or time.sleep(9)\n except OSError: break"
+        )
+        source += "\nprint(n)"
+        limits = Limits(cpu_time_s=5, processes=20)
+        [result] = [r async for r in sandbox.run(script(source, limits=limits))]
+        assert (result.status, result.stdout) == (RunStatus.EXITED, b"19\n")
+        grandchild = "import os\nif os.fork(): os.wait(); print('survived')\nelse: x = b'x' * (80 << 20)"
+        limits = Limits(cpu_time_s=5, memory_bytes=64 << 20)
+        [result] = [r async for r in sandbox.run(script(grandchild, limits=limits))]
+        assert result.status is RunStatus.MEMORY_EXCEEDED
+        [result] = [r async for r in sandbox.run(script("x = b'x' * (50 << 20)", limits=limits))]
+        assert result.status is RunStatus.EXITED
+        assert 50 << 20 < result.peak_memory_bytes < 64 << 20
+    assert not groups_of_ours()
+
+
+def test_groups_that_bound_nothing_are_not_used(monkeypatch: pytest.MonkeyPatch, pool: Pool) -> None:
+    """Where a bound is accepted but does not hold, groups count as not there."""
+    pool.close()
+    monkeypatch.setattr(Group, "bound", lambda *_: None)
+    with pytest.raises(Unavailable, match="do not hold"):
+        open_accounts(1)
+    assert not groups_of_ours()
