@@ -16,7 +16,8 @@ from app.edge import Edge
 from app.errors import install_handlers
 from app.logs import configure_logging
 from app.openapi import openapi_document
-from app.routes import audit, catalog, docs, groups, health, labels, rollouts, sandbox, verify
+from app.pages import routes as pages
+from app.routes import audit, catalog, docs, estimates, groups, health, labels, rollouts, sandbox, verify
 from app.service import VERSION, Service
 from app.settings import Settings
 from app.shutdown import on_shutdown_signal
@@ -52,7 +53,7 @@ def create_app(settings: Settings | None = None, verifiers: Sequence[Verifier] |
         redoc_url=None,
     )
     install_handlers(app)
-    for routes in (verify, groups, rollouts, catalog, sandbox, audit, labels, health, docs):
+    for routes in (verify, groups, rollouts, catalog, sandbox, audit, labels, estimates, health, docs):
         app.router.routes.extend(routes.router.routes)  # `include_router` would look each path up twice
     app.openapi = functools.cache(functools.partial(openapi_document, app))  # type: ignore[method-assign]
     return app

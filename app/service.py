@@ -26,6 +26,7 @@ from app.tally import Tally
 from audit.estimate_reader import EstimateReader
 from audit.labels import LabelBook
 from audit.log import VerdictLog
+from audit.review import ReviewReader
 from audit.types import CANARY_ACCEPT, LogConfig
 from verifiers.base import Verifier
 
@@ -59,6 +60,7 @@ class Service:
         self.log = VerdictLog(log_config, observer=self.metrics)
         self.labels = LabelBook(log_config.url, IdMaker())
         self.estimates = EstimateReader(log_config.url)
+        self.review = ReviewReader(log_config.url)
 
     async def start(self) -> None:
         """Warm everything up. A weak host or a broken database does not stop it: `faults` says why."""

@@ -22,6 +22,8 @@ from audit.schema import label, second_opinion, stratum_count, verdict, verdict_
 from audit.second_opinions import shown_stratum
 from audit.types import Stratum, VerdictFilter
 
+MAX_WORDS: Final = 200
+
 _CELL: Final = tuple(verdict.c[name] for name in ("verifier", "version", "data_source", "stratum"))
 _CANDIDATE: Final = (
     verdict.c.id,
@@ -131,13 +133,38 @@ class ReviewReader:
                 ],
             )
 
-    def last_label(self, labeler: str, since_ms: int) -> Label | None:
-        """The newest label that somebody gave since then and has not taken back."""
+    def last_label(self, labeler: str, since_ms: int) -> tuple[Label, bool | None] | None:
+        """The newest label that somebody gave since then and did not take back; `correct` of its verdict."""
         query = select(label).where(label.c.labeler == labeler, label.c.created_at_ms >= since_ms)
+        withdrawn: set[str] = set()
         with self._reading() as connection:
-            rows = [as_label(row) for row in connection.execute(query.order_by(label.c.id.desc()))]
-        withdrawn = {row.withdraws for row in rows}
-        return next((row for row in rows if row.withdraws is None and row.id not in withdrawn), None)
+            for row in connection.execute(query.order_by(label.c.id.desc())).all():
+                if row.withdraws is not None:
+                    withdrawn.add(row.withdraws)
+                elif row.id not in withdrawn:
+                    judged = select(verdict.c.correct).where(verdict.c.id == row.verdict_id)
+                    return as_label(row), connection.scalar(judged)
+        return None
+
+    def vocabulary(self) -> dict[str, list[str]]:
+        """Values that filters may have, for people to choose from: at most `MAX_WORDS` of each, sorted."""
+        columns = {
+            **{name: stratum_count.c[name] for name in ("verifier", "version", "data_source", "stratum")},
+            "run": verdict.c.run,
+            "flag": verdict_flag.c.flag,
+            "labeler": label.c.labeler,
+        }
+        with self._reading() as connection:
+            return {
+                name: [
+                    word
+                    for word in connection.scalars(
+                        select(column).distinct().where(column.is_not(None)).order_by(column).limit(MAX_WORDS)
+                    )
+                    if word
+                ]
+                for name, column in columns.items()
+            }
 
     def agreement(self) -> Agreement:
         """Of the first two labelers of each sample that several have labelled."""
