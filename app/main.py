@@ -53,7 +53,8 @@ def create_app(settings: Settings | None = None, verifiers: Sequence[Verifier] |
         redoc_url=None,
     )
     install_handlers(app)
-    for routes in (verify, groups, rollouts, catalog, sandbox, audit, labels, estimates, health, docs):
+    api = (verify, groups, rollouts, catalog, sandbox, audit, labels, estimates, health)
+    for routes in (*api, docs, pages):
         app.router.routes.extend(routes.router.routes)  # `include_router` would look each path up twice
     app.openapi = functools.cache(functools.partial(openapi_document, app))  # type: ignore[method-assign]
     return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -157,7 +158,10 @@ def post(url: str, items: list[Item], **headers: str) -> list[str]:
     ids: list[str] = []
     with httpx.Client(base_url=url, timeout=120, trust_env=False, headers=headers) as client:
         for start in range(0, len(items), 500):
-            reply = client.post("/v1/verify/batch", json={"items": items[start : start + 500]})
+            body = json.dumps({"items": items[start : start + 500]})  # ASCII, lone surrogates included
+            reply = client.post(
+                "/v1/verify/batch", content=body, headers={"content-type": "application/json"}
+            )
             reply.raise_for_status()
             ids += [result["id"] for result in reply.json()["results"]]
     return ids
