@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from app import contracts
 from app.errors import Fault, Faults, Problem
+from app.flags import REPLACED
 from app.ground_truths import GroundTruths
 from app.items import clean, clean_keyed, fill, is_inherited, is_object, validate
 from app.pacing import Pace
@@ -25,9 +26,6 @@ from verifiers.base import BaseOptions, Verifier
 from verifiers.literals import FloatLiteral
 from verifiers.registry import Registry
 from verifiers.types import Task, Unscorable
-
-REPLACED: Final = "replaced_characters"
-"""Flag: NUL or lone surrogates in response or ground truth were read as U+FFFD."""
 
 _RULES: Final = frozenset(("terminal_reasons", "truncating_reasons", "unscorable_reasons"))
 _MAX_CACHED_OPTIONS: Final = 256

@@ -170,7 +170,9 @@ class VerifierContract(VerifierSummary):
     ground_truth_schema: Annotated[dict[str, Any], _field("JSON Schema of ground_truth", {"type": "string"})]
     options_schema: Annotated[dict[str, Any], _field("JSON Schema of options", {"type": "object"})]
     reasons: Annotated[list[str], _field("all reasons of verdicts", ["within_tolerance"])]
-    flags: Annotated[list[str], _field("all flags it may raise", [])]
+    flags: Annotated[
+        list[str], _field("all flags it may raise; the first of a verdict's names its stratum", [])
+    ]
     contract: Annotated[str, _field("the contract in words", "The last complete box decides.")]
     environment_values: Annotated[
         dict[str, str], _field("what the hash `environment` is made of", {"python": "3.11.7"})

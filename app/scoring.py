@@ -12,15 +12,16 @@ from typing import Any, Final, NamedTuple, Protocol, cast
 import pydantic_core
 import structlog
 
+from app.flags import Flagger, evidence
 from app.ids import IdMaker
 from app.intake import Job
 from app.logs import describe_error
 from app.pacing import Pace
 from app.pool import Judged, Pool, Ticket
 from app.shaping import masked, reward_components
-from app.tally import Tally, TallyCell
+from app.tally import Tally
 from audit import exact_json
-from audit.types import Cell, Stratum, VerdictRecord
+from audit.types import Cell, VerdictRecord
 from rollouts.stop import ResolvedStop
 from verifiers.base import InlineVerifier, PooledVerifier, Verifier
 from verifiers.registry import Registry
@@ -44,7 +45,7 @@ class Journal(Protocol):
     """What scoring asks of the verdict log; see `audit.log.VerdictLog`."""
 
     def count(self, cell: Cell, n: int = 1) -> None: ...
-    def select(self, verdict_id: str, unscorable: bool) -> float | None: ...
+    def select(self, cell: Cell, verdict_id: str) -> float | None: ...
     def store(self, record: VerdictRecord) -> None: ...
     async def acknowledge(self) -> bool: ...
 
@@ -60,6 +61,7 @@ class Scorer:
         self._observe = observe
         self._new_id = IdMaker()
         self._identities = {verifier.name: _identity(verifier) for verifier in registry}
+        self._flaggers = {verifier.name: Flagger(verifier) for verifier in registry}
 
     def identity(self, verifier: str) -> dict[str, str]:
         """Name, version and environment of a verifier, as they stand in its replies."""
@@ -105,8 +107,8 @@ class Scorer:
             while not ready.empty():
                 done.append(ready.get_nowait())
             left -= len(done)
-            tally = Tally()
-            yield await self._keep([self._settle(*one, tally) for one in done], tally, counted)
+            tally = Tally(counted=counted)
+            yield await self._keep([self._settle(*one, tally) for one in done], tally)
 
     async def _submit(
         self, pooled: Sequence[tuple[int, Job]], tickets: list[Ticket]
@@ -125,32 +127,28 @@ class Scorer:
     async def _score_inline(
         self, inline: Sequence[tuple[int, Job]], accepted: float, counted: bool
     ) -> AsyncGenerator[list[Scored], None]:
-        pace, tally, replies = Pace(), Tally(), []
+        pace, tally, replies = Pace(), Tally(counted=counted), []
         for index, job in inline:
             replies.append(self._settle(index, job, None, tally, accepted))
             if pace.is_over:
-                yield await self._keep(replies, tally, counted)
+                yield await self._keep(replies, tally)
                 await pace.pause()
-                tally, replies = Tally(), []
+                tally, replies = Tally(counted=counted), []
         if replies:
-            yield await self._keep(replies, tally, counted)
+            yield await self._keep(replies, tally)
 
-    async def _keep(self, replies: list[Scored], tally: Tally, counted: bool) -> list[Scored]:
+    async def _keep(self, replies: list[Scored], tally: Tally) -> list[Scored]:
         """Count and store what these verdicts come to, all in one transaction of the log."""
-        if not counted:
+        if not tally.counted:
             return replies
         if self._journal is not None:
-            for cell, n in tally.cells():
-                self._journal.count(Cell(self._stratum(cell), tally.window_start_s), n)
+            for alike, n in tally.counts():
+                self._journal.count(alike.cell, n)
             for record in tally.records:
                 self._journal.store(record)
             await self._journal.acknowledge()
         self._observe(tally)
         return replies
-
-    def _stratum(self, cell: TallyCell) -> Stratum:
-        version = self._identities[cell.verifier]["version"]
-        return Stratum(cell.verifier, version, cell.data_source, cell.stratum)
 
     def _settle(
         self, index: int, job: Job, ticket: Ticket | None, tally: Tally, accepted: float = 0.0
@@ -168,23 +166,21 @@ class Scorer:
             return self._reply(index, job, Judged(_VERIFIER_FAILED), tally)
 
     def _reply(self, index: int, job: Job, judged: Judged, tally: Tally) -> Scored:
-        outcome = judged.outcome
-        verifier = job.verifier
-        flags = job.flags
-        if isinstance(outcome, Verdict):
-            flags += outcome.flags
-            result, side = ("correct", "accept") if outcome.correct else ("incorrect", "reject")
-            reason = outcome.reason
-            stratum = f"{side}/{flags[0] if flags else 'plain'}"
-        else:
-            result, reason = "unscorable", outcome.kind
-            stratum = f"unscorable/{reason}"
+        outcome, verifier = judged.outcome, job.verifier
         verdict_id = self._new_id()
-        draw = None if self._journal is None else self._journal.select(verdict_id, result == "unscorable")
         if isinstance(outcome, Verdict):
+            flags = self._flaggers[verifier.name].flags(job.task, outcome, job.stop, job.flags)
+            result, side = ("correct", "accept") if outcome.correct else ("incorrect", "reject")
+            reason, bucket = outcome.reason, flags[0] if flags else "plain"
             reply = _scored(verdict_id, job, outcome)
         else:
+            flags = job.flags
+            result = side = "unscorable"
+            reason = bucket = outcome.kind
             reply = _unscorable(verdict_id, job, outcome)
+        stratum = f"{side}/{bucket}"
+        cell = tally.cell(verifier, job.meta, stratum)
+        draw = self._journal.select(cell, verdict_id) if self._journal and tally.counted else None
         reply["verifier"] = self._identities[verifier.name]
         reply["audit"] = {"flags": flags, "stratum": stratum, "selected": draw is not None}
         reply["timing"] = {
@@ -193,26 +189,16 @@ class Scorer:
         }
         encoded = pydantic_core.to_json(reply, inf_nan_mode="null")
         # From here on nothing fails: a verdict is counted once, or the boundary counts another.
-        meta = job.meta
-        source = meta.get("data_source") or ""
-        canary = meta.get("canary") is True
-        tally.add(stratum, verifier.name, source, result, reason, job.stop.stop_reason, flags, canary)
+        tally.add(cell, result, reason, job.stop.stop_reason, flags)
         tally.durations_s.setdefault(verifier.name, []).append(judged.verify_s)
         if draw is not None:
-            key = Cell(Stratum(verifier.name, verifier.version, source, stratum), tally.window_start_s)
-            tally.records.append(self._record(job, reply, encoded, key, reason, draw))
+            tally.records.append(self._record(job, outcome, reply, encoded, cell, draw))
         return Scored(index, encoded, outcome, reply["reward"])
 
     def _record(  # noqa: PLR0913, PLR0917
-        self,
-        job: Job,
-        reply: dict[str, Any],
-        encoded: bytes,
-        cell: Cell,
-        reason: str,
-        draw: float,
+        self, job: Job, outcome: Outcome, reply: dict[str, Any], encoded: bytes, cell: Cell, draw: float
     ) -> VerdictRecord:
-        verdict = reply["verdict"]
+        verdict = outcome if isinstance(outcome, Verdict) else None
         truth = job.task.ground_truth
         return VerdictRecord(
             id=reply["id"],
@@ -221,10 +207,10 @@ class Scorer:
             draw=draw,
             environment=reply["verifier"]["environment"],
             status=reply["status"],
-            correct=None if verdict is None else verdict["correct"],
+            correct=None if verdict is None else verdict.correct,
             reward=reply["reward"],
-            reason=reason,
-            flags=reply["audit"]["flags"],
+            reason=outcome.reason if isinstance(outcome, Verdict) else outcome.kind,
+            flags={flag: evidence(flag, job.task, verdict) for flag in reply["audit"]["flags"]},
             stop_reason=job.stop.stop_reason,
             truncated=job.stop.truncated,
             meta=job.meta,

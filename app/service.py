@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import uuid
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Final
@@ -11,6 +12,8 @@ from typing import Final
 import structlog
 
 from app.admission import Admission
+from app.auditor.looking import Looker
+from app.auditor.task import LEASE_S, Auditor
 from app.claims import Claims
 from app.data_dir import make_data_dir
 from app.group_scoring import GroupScorer
@@ -25,8 +28,10 @@ from app.settings import Settings
 from app.tally import Tally
 from audit.estimate_reader import EstimateReader
 from audit.labels import LabelBook
+from audit.lease import Lease
 from audit.log import VerdictLog
 from audit.review import ReviewReader
+from audit.second_opinions import OpinionStore
 from audit.types import CANARY_ACCEPT, LogConfig
 from verifiers.base import Verifier
 
@@ -44,6 +49,7 @@ class Service:
     scorer: Scorer
     group_scorer: GroupScorer
     idempotency: Idempotency
+    auditor: Auditor
 
     def __init__(self, settings: Settings, verifiers: Sequence[Verifier] | None = None) -> None:
         self.settings = settings
@@ -57,6 +63,7 @@ class Service:
         make_data_dir(settings.data_dir)
         self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
         log_config = _log_config(settings)
+        self._log_url = log_config.url
         self.log = VerdictLog(log_config, observer=self.metrics)
         self.labels = LabelBook(log_config.url, IdMaker())
         self.estimates = EstimateReader(log_config.url)
@@ -71,6 +78,8 @@ class Service:
         self.idempotency = Idempotency(
             self._open_claims(), self.settings.idempotency_window_s, self.settings.idempotency_bytes
         )
+        self.auditor = self._auditor()
+        self.auditor.start()
 
     def refuse_more(self) -> None:
         """Take nothing more in: the service is shutting down."""
@@ -79,6 +88,7 @@ class Service:
     async def close(self) -> None:
         """Stop what still runs, write what was counted."""
         self.refuse_more()
+        await self.auditor.close()
         await self.idempotency.close()
         await self.judges.close()
         await self.log.close()
@@ -94,6 +104,18 @@ class Service:
         """What is broken although every verdict is still given."""
         status = self.log.status()
         return [_about_log(self.log)] if status.degraded and not status.opening else []
+
+    def _auditor(self) -> Auditor:
+        return Auditor(
+            OpinionStore(self._log_url),
+            Lease(self._log_url, "auditor", uuid.uuid4().hex, lasts_s=LEASE_S),
+            self.log.get,
+            self.intake,
+            Looker(self.judges, self.settings.verifier_timeout_s),
+            self.metrics,
+            self.settings.audit_cpu_share,
+            is_busy=lambda: self.admission.items > 0,
+        )
 
     def _observe(self, tally: Tally) -> None:
         metrics = self.metrics

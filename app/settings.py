@@ -85,8 +85,20 @@ class Settings(BaseSettings):
     )
     sandbox_uid_count: int = Field(64, ge=1, description="how many user ids from there may be used")
 
-    audit_sample: float = Field(
-        0.1, ge=0, le=1, description="share of scored verdicts stored with their texts; all are counted"
+    audit_budget: int = Field(
+        200,
+        ge=0,
+        le=100_000,
+        description="verdicts stored with their texts per verifier, data source, stratum and hour; all are "
+        "counted",
+    )
+    audit_cpu_share: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="share of one core for second opinions on stored verdicts, while no request waits; "
+        "0: none are made",
     )
     audit_durability: Literal["enqueue", "commit"] = Field(
         "enqueue", description="commit: answer only once the verdict log has committed"

@@ -11,13 +11,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, Final, Literal, NamedTuple
 
 from sqlalchemy import Column, Engine, Row, Select, func, select
 
 from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import BadCursorError, LogUnavailableError
+from audit.keys import index_key
 from audit.schema import group_count
 
 REASONS: Final = ("all_correct", "all_wrong", "equal_partial", "too_few_valid")
@@ -30,7 +30,6 @@ NO_BIN: Final = -1
 """Stands for the pass rate of no responses."""
 
 _MAX_TOKENS: Final = 1 << 36  # of a group: beyond it the caller is wrong, and sums must not overflow
-_KEY_BYTES: Final = 400  # PostgreSQL's indexes hold rows of 2,700 bytes
 
 GroupField = Literal["run", "data_source", "split", "step"]
 
@@ -80,9 +79,9 @@ def group_cell(
     """The cell of a group. meta: the request's; reject_reason: None when accepted; bins: see `GroupCell`."""
     step = meta.get("step")
     return GroupCell(
-        run=_key(meta.get("run") or ""),
-        data_source=_key(meta.get("data_source") or ""),
-        split=_key(meta.get("split") or ""),
+        run=index_key(meta.get("run") or ""),
+        data_source=index_key(meta.get("data_source") or ""),
+        split=index_key(meta.get("split") or ""),
         step=NO_STEP if step is None else step,
         reject_reason=reject_reason or "",
         bin_all=bin_all,
@@ -95,14 +94,6 @@ def one_group(tokens: int | None) -> GroupCount:
     if tokens is None or tokens > _MAX_TOKENS:
         return GroupCount(1)
     return GroupCount(1, 1, tokens)
-
-
-def _key(text: str) -> str:
-    """A label as it stands in the table's key: one that is too long for an index ends in its hash."""
-    encoded = text.encode("utf-8", "replace")
-    if len(encoded) <= _KEY_BYTES:
-        return text
-    return f"{encoded[:300].decode(errors='ignore')}…{blake2b(encoded, digest_size=16).hexdigest()}"
 
 
 class GroupReader:
@@ -147,7 +138,7 @@ def _sums(wanted: GroupFilter) -> Select[Any]:
     for name in ("run", "data_source", "split"):
         value = getattr(wanted, name)
         if value is not None:
-            query = query.where(group_count.c[name] == _key(value))
+            query = query.where(group_count.c[name] == index_key(value))
     return query
 
 
@@ -159,7 +150,7 @@ def _sums_by(wanted: GroupFilter, column: Column[Any], after: str | int | None, 
     for name in ("run", "data_source", "split"):
         value = getattr(wanted, name)
         if value is not None:
-            keys = keys.where(group_count.c[name] == _key(value))
+            keys = keys.where(group_count.c[name] == index_key(value))
     query = _sums(wanted).add_columns(column.label("key")).group_by(column).order_by(column)
     return query.where(column.in_(keys))
 

@@ -7,12 +7,13 @@ import logging
 from collections import deque
 from typing import Any
 
-from audit import sampling
 from audit.groups import GroupCell, GroupCount, GroupField, GroupFilter, GroupReader, one_group
 from audit.queue import Unit, UnitQueue
 from audit.reader import Reader
+from audit.sampling import Sampler, unit_interval
 from audit.store import Store
 from audit.types import (
+    CANARY_ACCEPT,
     Cell,
     LogConfig,
     LogObserver,
@@ -50,10 +51,11 @@ class VerdictLog:
     def __init__(self, config: LogConfig, observer: LogObserver | None = None) -> None:
         self._config = config
         self._observer = observer
-        self._queue = UnitQueue(config.queue_records, config.queue_bytes, GROUP)
-        store = Store(config.url, config.durability)
         linger_s = LINGER_S if config.durability == "enqueue" else 0.0
-        self._writer = Writer(store, self._queue, linger_s, observer, self._settled)
+        self._queue = UnitQueue(config.queue_records, config.queue_bytes, GROUP, linger_s)
+        self._sampler = Sampler(config.budget)
+        store = Store(config.url, config.durability, config.budget)
+        self._writer = Writer(store, self._queue, self._sampler, observer, self._settled)
         self._reader = Reader(config.url)
         self._group_reader = GroupReader(config.url)
         self._pending = Unit()
@@ -95,9 +97,11 @@ class VerdictLog:
         if self._flush is None:
             self._schedule()
 
-    def select(self, verdict_id: str, unscorable: bool) -> float | None:
-        """The verdict's draw if its payload is to be stored, else None."""
-        return sampling.draw(verdict_id, unscorable, self._config.sample)
+    def select(self, cell: Cell, verdict_id: str) -> float | None:
+        """The verdict's draw if its payload is to be stored, as it looks now, else None."""
+        draw = unit_interval(verdict_id)
+        admitted = self._sampler.admit(cell, draw)
+        return draw if admitted or cell[0][3] == CANARY_ACCEPT else None
 
     def store(self, record: VerdictRecord) -> None:
         """Store a payload. The record and all that it holds must not change afterwards."""

@@ -12,6 +12,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from sqlalchemy import Table
 
 from audit import exact_json, schema
+from audit.keys import column_text, index_key
 from audit.types import VerdictRecord
 
 CODEC_ZSTD = 1
@@ -60,7 +61,8 @@ class Rows:
 
     def by_table(self) -> list[tuple[Table, list[Any]]]:
         """The rows of each table, documents first: a reader that sees a verdict can see what it refers to."""
-        documents = [(key, CODEC_ZSTD, body, self.uses[key]) for key, body in self.documents.items()]
+        # In one order everywhere, so that two writers never wait for each other's rows.
+        documents = [(key, CODEC_ZSTD, body, self.uses[key]) for key, body in sorted(self.documents.items())]
         return [
             (schema.document, documents),
             (schema.verdict, self.verdicts),
@@ -88,9 +90,7 @@ class Encoder:
         ground_truth_hash = self._document(ground_truth) if len(ground_truth) > INLINE_BYTES else None
         self.rows.verdicts.append((*_verdict_row(record), prompt_hash, ground_truth_hash))
         self.rows.payloads.append((record.id, CODEC_ZSTD, body))
-        self.rows.flags.extend(
-            (record.id, _column(flag), None, False) for flag in dict.fromkeys(record.flags)
-        )
+        self.rows.flags.extend((record.id, _column(flag), text, False) for flag, text in record.flags.items())
 
     def _encode(self, value: Any) -> bytes:
         if isinstance(value, list | dict) or (isinstance(value, str) and len(value) > INLINE_BYTES):
@@ -137,14 +137,14 @@ def _verdict_row(record: VerdictRecord) -> tuple[Any, ...]:
     """The columns of `schema.verdict` up to the hashes, in order."""
     label = record.meta.get
     stratum, window_start_s = record.cell
-    step = label("step")
+    run, step = label("run"), label("step")
     return (
         record.id,
         record.created_at_ms,
         stratum.verifier,
         stratum.version,
         record.environment,
-        _column(stratum.data_source),
+        stratum.data_source,
         stratum.name,
         window_start_s,
         record.draw,
@@ -156,7 +156,7 @@ def _verdict_row(record: VerdictRecord) -> tuple[Any, ...]:
         record.reason,
         record.stop_reason,
         record.truncated,
-        _column(label("run")),
+        None if run is None else index_key(str(run)),
         step if isinstance(step, int) and abs(step) <= _INT64_MAX else None,
         _column(label("split")),
         _column(label("prompt_id")),
@@ -168,10 +168,5 @@ def _verdict_row(record: VerdictRecord) -> tuple[Any, ...]:
 
 
 def _column(value: Any) -> str | None:
-    """A text as any database takes it: no lone surrogates, no NUL. The payload keeps the original."""
-    if value is None:
-        return None
-    text = str(value)
-    if not text.isascii():
-        text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return text.replace("\0", "\ufffd")
+    """A label as a column holds it; the payload keeps the original."""
+    return None if value is None else column_text(str(value))

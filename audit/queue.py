@@ -53,13 +53,14 @@ class Unit:
 class UnitQueue:
     """First in, first out, bounded in records and in bytes. What is being written still counts as queued.
 
-    group: how many records, about, are taken at once.
+    group: how many records, about, are taken at once. linger_s: how long they wait for that many.
     """
 
-    def __init__(self, max_records: int, max_bytes: int, group: int) -> None:
+    def __init__(self, max_records: int, max_bytes: int, group: int, linger_s: float = 0.0) -> None:
         self._max_records = max_records
         self._max_bytes = max_bytes
         self._group = group
+        self._linger_s = linger_s
         self._units: deque[Unit] = deque()
         self._waiting = 0
         self._changed = threading.Condition()
@@ -106,16 +107,16 @@ class UnitQueue:
         else:
             self._units.append(unit)
 
-    def take(self, linger_s: float) -> list[Unit]:
-        """Wait for something, then up to `linger_s` for more; units of about `group` records together.
+    def take(self) -> list[Unit]:
+        """Wait for something, then up to `linger_s` for company; units of about `group` records together.
 
         Empty only when the queue is closing and has been emptied.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._units or self._closing)
-            if linger_s:
+            if self._linger_s:
                 self._changed.wait_for(
-                    lambda: self._waiting >= self._group or self._closing, timeout=linger_s
+                    lambda: self._waiting >= self._group or self._closing, timeout=self._linger_s
                 )
             taken: list[Unit] = []
             found = 0

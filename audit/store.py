@@ -16,6 +16,7 @@ from audit import schema
 from audit.database import prepare, sqlite_path, writing_engine
 from audit.groups import GroupCell, GroupCount
 from audit.payload import Rows
+from audit.trim import trim
 from audit.types import Cell, Durability
 
 
@@ -37,6 +38,10 @@ class Transaction:
     groups: dict[GroupCell, GroupCount] = field(default_factory=dict)
     rows: Rows = field(default_factory=Rows)
 
+    def sampled_cells(self) -> list[Cell]:
+        """Cells whose sample it adds to."""
+        return [cell for cell, count in sorted(self.counts.items(), key=itemgetter(0)) if count.sampled]
+
     def drop_rows(self) -> None:
         """Give up the payloads and keep the counts."""
         self.rows = Rows()
@@ -48,9 +53,10 @@ class Transaction:
 class Store:
     """The database as the writer sees it. Every method raises the driver's errors, wrapped by SQLAlchemy."""
 
-    def __init__(self, url: str, durability: Durability) -> None:
+    def __init__(self, url: str, durability: Durability, budget: int) -> None:
         self._engine = writing_engine(url, durability)
         self._path = sqlite_path(url)
+        self._budget = budget
         self._writer_id = uuid.uuid4().hex
         self._started_at_ms = _now_ms()
         self._sql = Statements(self._engine.dialect)
@@ -80,6 +86,7 @@ class Store:
                 return
             self._write_counts(connection, transaction)
             self._write_rows(connection, transaction.rows)
+            trim(connection, transaction.sampled_cells(), self._budget)
 
     def _advance(self, connection: Connection, sequence: int) -> bool:
         """Claim `sequence`; False if it is claimed already, by a commit whose end was not seen."""

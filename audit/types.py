@@ -16,9 +16,14 @@ class Stratum(NamedTuple):
     verifier: str
     version: str
     data_source: str
-    """Empty when the caller named none."""
+    """As `audit.keys.index_key` gives it; empty when the caller named none."""
     name: str
-    """`accept/plain`, `accept/<flag>`, `reject/plain`, `reject/<flag>`, `unscorable/<kind>`."""
+    """`accept/plain`, `accept/<flag>`, `reject/plain`, `reject/<flag>`, `unscorable/<kind>`; apart from all
+    these, and whatever their replies say: `canary/accept`, `canary/reject`, `canary/unscorable`."""
+
+
+CANARY_ACCEPT: Final = "canary/accept"
+"""The stratum of accepted canaries. All of their verdicts are stored."""
 
 
 class Cell(NamedTuple):
@@ -44,7 +49,8 @@ class VerdictRecord:
     reward: float | None
     reason: str
     """The verdict's reason, or the failure kind when unscorable."""
-    flags: tuple[str, ...]
+    flags: Mapping[str, str | None]
+    """Each flag and its evidence, as JSON: a list of `[start, end]` in the response, or a short text."""
     stop_reason: str
     truncated: bool | None
     meta: Mapping[str, Any]
@@ -72,8 +78,8 @@ class LogConfig:
 
     url: str
     """SQLAlchemy URL of the database."""
-    sample: float = 0.1
-    """Share of scored verdicts whose payload is stored; unscorable ones always are."""
+    budget: int = 200
+    """Size of the sample of each stratum and window."""
     durability: Durability = "enqueue"
     queue_records: int = 4096
     """Payloads waiting to be written, at most."""

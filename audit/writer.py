@@ -13,8 +13,9 @@ from audit.database import DATABASE_ERRORS, fault
 from audit.groups import GroupCount
 from audit.payload import Encoder
 from audit.queue import Unit, UnitQueue
+from audit.sampling import Sampler
 from audit.store import Count, Store, Transaction
-from audit.types import Cell, FaultKind, LogObserver
+from audit.types import CANARY_ACCEPT, Cell, FaultKind, LogObserver, VerdictRecord
 
 GROUP = 256
 """Records per transaction, about; more only when they came as one unit."""
@@ -38,13 +39,13 @@ class Writer:
         self,
         store: Store,
         queue: UnitQueue,
-        linger_s: float,
+        sampler: Sampler,
         observer: LogObserver | None,
         settled: Settled,
     ) -> None:
         self._store = store
         self._queue = queue
-        self._linger_s = linger_s
+        self._sampler = sampler
         self._observer = observer
         self._settled = settled
         self._sequence = 0
@@ -77,7 +78,7 @@ class Writer:
 
     def _work(self) -> None:
         self._persist(self._open)
-        while units := self._queue.take(self._linger_s):
+        while units := self._queue.take():
             transaction = self._encode(units)
             written = self._persist(lambda transaction=transaction: self._commit(transaction))  # type: ignore[misc]
             if not written:
@@ -151,6 +152,8 @@ class Writer:
             for cell, n in unit.shed.items():
                 _of(transaction, cell).shed += n
             for record in unit.records:
+                if self._has_fallen_out(record):
+                    continue
                 try:
                     encoder.add(record)
                 except (TypeError, ValueError, RecursionError):
@@ -160,6 +163,12 @@ class Writer:
                     _of(transaction, record.cell).sampled += 1
         transaction.rows = encoder.rows
         return transaction
+
+    def _has_fallen_out(self, record: VerdictRecord) -> bool:
+        """Whether smaller draws have come since it was selected, so that it need not be written."""
+        if record.cell.stratum.name == CANARY_ACCEPT:
+            return False
+        return not self._sampler.holds(record.cell, record.draw)
 
     def _tell(self, transaction: Transaction) -> None:
         if self._observer is None:

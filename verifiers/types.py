@@ -47,6 +47,8 @@ class Verdict:
     score: float
     detail: Mapping[str, Any] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    span: tuple[int, int] | None = None
+    """Where the answer stands in the response, half-open, in code points; None where no place is known."""
 
 
 @dataclass(frozen=True, slots=True)

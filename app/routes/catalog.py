@@ -8,6 +8,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Request, Response
 
 from app.errors import Problem
+from app.flags import flags_of
 from app.json_reply import json_reply
 from app.openapi import documented
 from app.reply_contracts import CaseList, VerifierContract, VerifierList
@@ -36,7 +37,7 @@ async def verifier_by_name(name: str, request: Request) -> Response:
             "ground_truth_schema": verifier.ground_truth_schema,
             "options_schema": verifier.Options.model_json_schema(),
             "reasons": verifier.reasons,
-            "flags": verifier.flags,
+            "flags": flags_of(verifier),
             "contract": verifier.contract,
             "environment_values": verifier.environment(),
         }

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 from serving import Client, post, serving, verify
 
 from app.settings import Settings
+from audit.sampling import unit_interval
 
 LIST = "/v1/audit/verdicts"
 
@@ -19,7 +20,7 @@ LIST = "/v1/audit/verdicts"
 def auditing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """An application that stores every verdict before it answers."""
     folder = tmp_path_factory.mktemp("auditing")
-    with serving(folder, audit_sample=1.0, audit_durability="commit") as client:
+    with serving(folder, audit_budget=100_000, audit_durability="commit") as client:
         yield client
 
 
@@ -59,16 +60,34 @@ def test_what_is_replaced_is_shown_replaced(auditing: Client) -> None:
     assert listed(auditing, flag="replaced_characters", run="replaced") == [reply["id"]]
 
 
-def test_every_unscorable_is_kept(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With a share of zero, exactly the unscorable verdicts are stored; the replies say which."""
-    folder = tmp_path_factory.mktemp("unscorable")
-    with serving(folder, audit_sample=0.0, audit_durability="commit") as client:
-        items = [{"response": "a", "ground_truth": truth} for truth in ("a", "b", None, 3)]
+@pytest.mark.parametrize("budget", [0, 1, 2])
+def test_each_stratum_keeps_its_smallest_draws(
+    tmp_path_factory: pytest.TempPathFactory, budget: int
+) -> None:
+    """However often a stratum comes, as many are stored as the budget says, and accepted canaries besides."""
+    folder = tmp_path_factory.mktemp("budget")
+    with serving(folder, audit_budget=budget, audit_durability="commit") as client:
+        truths = ["a", "b", None] * 5
+        items = [{"response": "a", "ground_truth": truth} for truth in truths]
         batch = {"items": items, "defaults": {"verifier": "exact"}}
+        canaries = [verify(client, meta={"canary": True})["id"] for _ in range(3)]
         replies = post(client, batch, "/v1/verify/batch").json()["results"]
-        assert [reply["audit"]["selected"] for reply in replies] == [False, False, True, True]
-        assert listed(client) == [reply["id"] for reply in replies[:1:-1]]
-        assert listed(client, status="unscorable", correct="true") == []
+        strata: dict[str, list[str]] = {}
+        for reply in replies:
+            strata.setdefault(reply["audit"]["stratum"], []).append(reply["id"])
+        smallest = {key for ids in strata.values() for key in sorted(ids, key=unit_interval)[:budget]}
+        assert set(listed(client)) == smallest | set(canaries)
+        assert {reply["id"] for reply in replies if reply["audit"]["selected"]} >= smallest
+        shown = client.get(LIST, params={"status": "scored", "stratum": "accept/plain"}).json()["items"]
+        assert [item["inclusion_probability"] for item in shown] == [budget / 5] * budget
+
+
+def test_canaries_are_told_apart_in_the_log_alone(auditing: Client) -> None:
+    """The reply to a canary names the stratum of any verdict like it; the log counts it elsewhere."""
+    reply = verify(auditing, meta={"canary": True, "run": "canaries"})
+    assert reply["audit"]["stratum"] == "accept/plain"
+    assert listed(auditing, run="canaries", stratum="canary/accept") == [reply["id"]]
+    assert listed(auditing, run="canaries", stratum="accept/plain") == []
 
 
 def test_pages_follow_each_other(auditing: Client) -> None:
@@ -164,10 +183,10 @@ def test_settings_reach_the_log(tmp_path_factory: pytest.TempPathFactory) -> Non
     folder = tmp_path_factory.mktemp("settings")
     elsewhere = folder / "elsewhere.db"
     changed = {"database_url": f"sqlite:///{elsewhere}", "audit_queue_records": 7}
-    with serving(folder, audit_sample=1.0, audit_durability="commit", **changed) as client:
+    with serving(folder, audit_budget=100_000, audit_durability="commit", **changed) as client:
         verify(client)
         assert "goldcheck_audit_queue_capacity 7.0" in client.get("/metrics").text
     assert elsewhere.exists()
     assert not (folder / "goldcheck.db").exists()
-    assert Settings.model_fields["audit_sample"].default == 0.1
+    assert Settings.model_fields["audit_budget"].default == 200
     assert Settings.model_fields["audit_durability"].default == "enqueue"

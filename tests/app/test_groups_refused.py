@@ -120,7 +120,7 @@ def test_a_repeat_is_counted_once(tmp_path: Path) -> None:
 
 def test_members_are_stored_together(tmp_path: Path) -> None:
     """With the group's id, one of their own making where none was sent, and their own rollout ids."""
-    with serving(tmp_path, audit_durability="commit", audit_sample=1.0) as client:
+    with serving(tmp_path, audit_durability="commit", audit_budget=100_000) as client:
         until_open(client)
         members = [{"response": "a", "rollout_id": "r-0"}, {"response": "b"}]
         named = GROUP | {"responses": members, "prompt": "why?", "meta": {"group_id": "g1", "run": "named"}}

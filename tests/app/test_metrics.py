@@ -112,7 +112,7 @@ def test_names_and_form(tmp_path: Path) -> None:
 
 def test_what_is_counted(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Verdicts by outcome and reason, stop reasons, flags, canaries, durations and the log's outcomes."""
-    with serving(tmp_path_factory.mktemp("metrics"), audit_durability="commit", audit_sample=0.0) as client:
+    with serving(tmp_path_factory.mktemp("metrics"), audit_durability="commit", audit_budget=0) as client:
         verify(client, response="a\0", ground_truth="b", stop={"reason": "length", "engine": "vllm"})
         verify(client, meta={"canary": True})
         verify(client, ground_truth=None)
@@ -126,8 +126,9 @@ def test_what_is_counted(tmp_path_factory: pytest.TempPathFactory) -> None:
         'flags_total{flag="replaced_characters",verifier="exact"}': 1,
         'canary_accepts_total{verifier="exact"}': 1,
         'verify_duration_seconds_count{verifier="exact"}': 3,
-        'audit_records_total{outcome="skipped",stratum="accept/plain"}': 1,
-        'audit_records_total{outcome="sampled",stratum="unscorable/invalid_ground_truth"}': 1,
+        'audit_records_total{outcome="skipped",stratum="reject/replaced_characters"}': 1,
+        'audit_records_total{outcome="sampled",stratum="canary/accept"}': 1,
+        'audit_records_total{outcome="skipped",stratum="unscorable/invalid_ground_truth"}': 1,
         "audit_queue_length": 0,
     }.items():
         assert seen["goldcheck_" + name] == expected, name

@@ -29,8 +29,8 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("MAX_ITEMS", "0"),
         ("MAX_ITEMS", "many"),
-        ("AUDIT_SAMPLE", "1.5"),
-        ("AUDIT_SAMPLE", "nan"),
+        ("AUDIT_BUDGET", "1.5"),
+        ("AUDIT_BUDGET", "-1"),
         ("AUDIT_DURABILITY", "sometimes"),
         ("MIN_ISOLATION", "weak"),
         ("VERIFIER_TIMEOUT_S", "inf"),

@@ -16,7 +16,7 @@ from audit.types import LogConfig
 
 
 async def main(url: str, durability: str, first: int, how_many: int) -> None:
-    log = VerdictLog(LogConfig(url, sample=1.0, durability=durability))  # type: ignore[arg-type]
+    log = VerdictLog(LogConfig(url, budget=1_000_000, durability=durability))  # type: ignore[arg-type]
     log.start()
     await until(lambda: not log.status().degraded)
     for serial in range(first, first + how_many):

@@ -39,7 +39,7 @@ def make_record(**fields: Any) -> VerdictRecord:
         correct=True,
         reward=1.0,
         reason="within_tolerance",
-        flags=(),
+        flags={},
         stop_reason="eos",
         truncated=False,
         meta={"run": "r7", "step": 1200},
@@ -60,7 +60,7 @@ def url_of(path: Path) -> str:
 @contextlib.asynccontextmanager
 async def opened(path: Path, observer: LogObserver | None = None, **config: Any) -> AsyncIterator[VerdictLog]:
     """A log on `path` that is open and keeps everything, closed afterwards."""
-    log = VerdictLog(LogConfig(url_of(path), **{"sample": 1.0} | config), observer)
+    log = VerdictLog(LogConfig(url_of(path), **{"budget": 1_000_000} | config), observer)
     log.start()
     try:
         await until(lambda: not log.status().degraded)

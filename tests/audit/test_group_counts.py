@@ -70,7 +70,7 @@ async def test_nobody_has_to_acknowledge(tmp_path: Path) -> None:
 def test_a_repeated_transaction_counts_once(tmp_path: Path) -> None:
     """A commit whose end was not seen is tried again; without its payloads too."""
     path = tmp_path / "log.db"
-    store = Store(url_of(path), "enqueue")
+    store = Store(url_of(path), "enqueue", 200)
     store.open()
     transaction = Transaction(1, groups={CELL: GroupCount(2, 1, 7)})
     store.write(transaction)

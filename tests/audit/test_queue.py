@@ -34,7 +34,7 @@ def test_nothing_is_lost_but_what_is_shed(
     numbers = []
 
     def take() -> None:
-        units = queue.take(0.0)
+        units = queue.take()
         for unit in units:
             got.update(
                 counts=sum(unit.counts.values()), records=len(unit.records), shed=sum(unit.shed.values())
@@ -57,7 +57,7 @@ def test_nothing_is_lost_but_what_is_shed(
     assert got["records"] + got["shed"] == put["records"]
     assert numbers == sorted(numbers)
     assert (queue.records, queue.bytes) == (0, 0)
-    assert queue.take(0.0) == []
+    assert queue.take() == []
 
 
 def test_counts_do_not_pile_up() -> None:
@@ -67,7 +67,7 @@ def test_counts_do_not_pile_up() -> None:
         queue.put(make_unit(number, counted=1, records=1))
     queue.close()
     taken = []
-    while units := queue.take(0.0):
+    while units := queue.take():
         taken += units
     assert len(taken) <= 3
     assert sum(unit.counts[REJECT] for unit in taken) == 1_000

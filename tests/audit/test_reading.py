@@ -29,7 +29,7 @@ UNSCORABLE = make_record(
     reason="verifier_timeout",
     stop_reason="length",
     truncated=True,
-    flags=("truncated", "slow"),
+    flags={"truncated": None, "slow": None},
     meta={"run": "r8", "step": 5, "data_source": "ignored here"},
     response="def f(): pass",
     ground_truth={"cases": [{"stdin": "größer"}]},
@@ -38,7 +38,7 @@ UNSCORABLE = make_record(
 REJECTED = make_record(
     id=make_id(serial=2), cell=REJECT, correct=False, reward=0.0, meta={"run": "r7", "step": 10}
 )
-ACCEPTED = make_record(id=make_id(serial=3), meta={"run": "r7", "step": 20}, flags=("slow",))
+ACCEPTED = make_record(id=make_id(serial=3), meta={"run": "r7", "step": 20}, flags={"slow": None})
 NAMES = {UNSCORABLE.id: "U", REJECTED.id: "R", ACCEPTED.id: "A"}
 
 

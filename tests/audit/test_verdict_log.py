@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from recording import ACCEPT, REJECT, counted, keep, make_id, make_record, opened, rows, until
+from recording import ACCEPT, REJECT, counted, keep, make_record, opened, rows, until
 
 from audit.log import VerdictLog
 from audit.store import Count, Store, Transaction
@@ -151,7 +151,7 @@ async def test_rows_the_database_refuses_keep_their_counts(
 def test_a_transaction_is_written_once(tmp_path: Path) -> None:
     """Repeating a commit whose end was not seen changes nothing, and the next one counts again."""
     path = tmp_path / "log.db"
-    store = Store(f"sqlite:///{path}", "enqueue")
+    store = Store(f"sqlite:///{path}", "enqueue", 200)
     store.open()
     for sequence in (1, 1, 2, 1, 2, 3):
         store.write(Transaction(sequence, {ACCEPT: Count(verdicts=5)}))

@@ -161,7 +161,7 @@ def test_two_workers_are_one_service(
     tmp_path: Path, start_service: Callable[..., AbstractContextManager[str]]
 ) -> None:
     """Two workers share the verdict log, and each shows the metrics of both."""
-    settings = {"GOLDCHECK_AUDIT_SAMPLE": "1", "GOLDCHECK_AUDIT_DURABILITY": "commit"}
+    settings = {"GOLDCHECK_AUDIT_BUDGET": "1000", "GOLDCHECK_AUDIT_DURABILITY": "commit"}
     with start_service("--workers", "2", **settings) as url:
         ids = [httpx.post(f"{url}/v1/verify", json=BODY).json()["id"] for _ in range(60)]
         for _ in range(20):

@@ -20,13 +20,13 @@ def parse(out: str) -> dict[str, str]:
 
 def test_every_setting_is_printed(tmp_path: Path) -> None:
     """Each setting is there with its meaning, default and value."""
-    done = run(tmp_path, "settings", GOLDCHECK_AUDIT_SAMPLE="0.25")
+    done = run(tmp_path, "settings", GOLDCHECK_AUDIT_BUDGET="25")
     assert done.status == 0
     assert list(parse(done.out)) == [f"GOLDCHECK_{name.upper()}" for name in Settings.model_fields]
     lines = done.out.splitlines()
-    at = lines.index("GOLDCHECK_AUDIT_SAMPLE=0.25")
-    assert lines[at - 1].startswith("# share of scored verdicts")
-    assert lines[at - 1].endswith("(default: 0.1)")
+    at = lines.index("GOLDCHECK_AUDIT_BUDGET=25")
+    assert lines[at - 1].startswith("# verdicts stored with their texts")
+    assert lines[at - 1].endswith("(default: 200)")
 
 
 def test_output_is_an_env_file(tmp_path: Path) -> None:
@@ -53,10 +53,10 @@ def test_secrets_are_masked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", [["settings"], ["serve"], ["verify", "in.jsonl", "-o", "out.jsonl"]])
 def test_bad_settings(tmp_path: Path, command: list[str]) -> None:
     """A setting that does not fit is named in one line, whatever the command; status 2."""
-    done = run(tmp_path, *command, GOLDCHECK_AUDIT_SAMPLE="2", GOLDCHECK_MAX_ITEMS="many")
+    done = run(tmp_path, *command, GOLDCHECK_AUDIT_BUDGET="-2", GOLDCHECK_MAX_ITEMS="many")
     assert done.status == 2
     [line] = done.err.splitlines()
-    assert "GOLDCHECK_AUDIT_SAMPLE: Input should be less than or equal to 1" in line
+    assert "GOLDCHECK_AUDIT_BUDGET: Input should be greater than or equal to 0" in line
     assert "GOLDCHECK_MAX_ITEMS: " in line
 
 

@@ -65,7 +65,8 @@ class ChoiceVerifier:
                 "parsed": ", ".join(chosen.letters) if chosen else None,
                 "expected": ", ".join(truth.letters),
             }
-        return Verdict(reason == "equal", reason, float(reason == "equal"), detail)
+        span = (candidate.start, candidate.end) if candidate else None
+        return Verdict(reason == "equal", reason, float(reason == "equal"), detail, span=span)
 
 
 def find_choice(response: str, options: ChoiceOptions) -> tuple[Candidate | None, Chosen | None]:

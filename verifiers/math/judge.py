@@ -22,12 +22,11 @@ from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
 from verifiers.math.read.tokens import MAX_CHARACTERS
 from verifiers.math.traverse import free_symbols
 from verifiers.math.tree import EXPRESSIONS, Choice, Listing, Node, Set, SetOperation, Special, Text, Tuple
+from verifiers.math.wrapping import bare
 from verifiers.types import Outcome as Judgement
 from verifiers.types import Unscorable, Verdict
 
 _GROUPED = re.compile(r"\d,\d{3}(?!\d)")
-_ESCAPED_TWICE = re.compile(r"\\\\(?=[a-zA-Z]|[()\[\]{}])")
-_ESCAPED_ONCE = re.compile(r"(?<!\\)\\[a-zA-Z]")
 _WHOLE_LENGTH = 2_000
 _REASON = {TooCostly: "too_costly", Undefined: "undefined_value"}
 CLIP = 512
@@ -78,7 +77,8 @@ def _judge_one(response: str, truth: Truth, options: MathOptions) -> Judgement:
     reason = "equal" if outcome.equal else outcome.reason or "different"
     shown = {"parsed": describe(found.answer[0]), "route": outcome.route}
     flags = tuple(sorted(outcome.flags)) if outcome.equal else ()
-    return Verdict(outcome.equal, reason, float(outcome.equal), _detail(found, truth, options, shown), flags)
+    detail = _detail(found, truth, options, shown)
+    return Verdict(outcome.equal, reason, float(outcome.equal), detail, flags, _span(found))
 
 
 def _refused(found: Found, fault: ReadError, truth: Truth, options: MathOptions) -> Verdict:
@@ -89,7 +89,12 @@ def _refused(found: Found, fault: ReadError, truth: Truth, options: MathOptions)
             reason = "unsupported_kind"
         case _:
             reason = "no_answer" if found.candidate is None or not found.candidate.text else "unparsable"
-    return Verdict(False, reason, 0.0, _detail(found, truth, options, {"problem": str(fault)}))
+    detail = _detail(found, truth, options, {"problem": str(fault)})
+    return Verdict(False, reason, 0.0, detail, span=_span(found))
+
+
+def _span(found: Found) -> tuple[int, int] | None:
+    return None if found.candidate is None else (found.candidate.start, found.candidate.end)
 
 
 def _detail(found: Found, truth: Truth, options: MathOptions, shown: dict[str, str]) -> dict[str, Any]:
@@ -170,7 +175,7 @@ def _readings(text: str, kind: str, *, choice: bool = False) -> tuple[Node, ...]
 
 
 def _read(text: str, kind: str, *, choice: bool) -> tuple[Node, ...]:
-    text = _unescaped(text)
+    text = bare(text)
     if kind == "text":
         if len(text) > MAX_CHARACTERS:
             raise TooLarge(f"longer than {MAX_CHARACTERS} characters")
@@ -182,6 +187,8 @@ def _read(text: str, kind: str, *, choice: bool) -> tuple[Node, ...]:
         if letter is None:
             raise
         return (letter,)
+    if choice and not isinstance(node, Choice):
+        return (phrases.leading_choice(phrases.plain(text)) or node,)
     if _GROUPED.search(text) and ",0" not in text.replace(",000", ""):
         try:
             other = _as_kind(read_answer(text, grouped=False), kind)
@@ -205,13 +212,6 @@ def _as_kind(node: Node, kind: str) -> Node:
         case "number", _ if free_symbols(node) or not isinstance(node, EXPRESSIONS):
             raise ReadError("no number")
     return node
-
-
-def _unescaped(text: str) -> str:
-    """LaTeX that went through JSON twice, so that every backslash is doubled, as it was meant."""
-    if "\\\\" in text and _ESCAPED_TWICE.search(text) and not _ESCAPED_ONCE.search(text):
-        return _ESCAPED_TWICE.sub(r"\\", text)
-    return text
 
 
 _truths: BoundedCache[tuple[str, str], Truth] = BoundedCache()

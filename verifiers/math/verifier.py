@@ -133,6 +133,6 @@ def as_text(ground_truth: Any) -> str | list[str] | None:
 def _outcome(reply: dict[str, Any]) -> Outcome:
     if "kind" in reply:
         return Unscorable(reply["kind"], reply["message"])
-    return Verdict(
-        reply["correct"], reply["reason"], float(reply["correct"]), reply["detail"], tuple(reply["flags"])
-    )
+    correct, span = reply["correct"], reply["span"]
+    flags = tuple(reply["flags"])
+    return Verdict(correct, reply["reason"], float(correct), reply["detail"], flags, span and tuple(span))

@@ -45,6 +45,7 @@ def answer(response: str, ground_truth: Any, options: str) -> dict[str, Any]:
             "reason": outcome.reason,
             "detail": outcome.detail,
             "flags": outcome.flags,
+            "span": outcome.span,
         }
     return {"kind": outcome.kind, "message": outcome.message}
 

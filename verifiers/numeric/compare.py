@@ -70,6 +70,11 @@ def within(error: Rational, tolerance: Rational) -> bool:
     return error[0] * tolerance[1] <= tolerance[0] * error[1]
 
 
+def is_near(error: Rational, tolerance: Rational) -> bool:
+    """Whether an error is more than half of the tolerance, exactly."""
+    return error[0] != 0 and 2 * error[0] * tolerance[1] > tolerance[0] * error[1]
+
+
 def number_text(value: Rational) -> str:
     """`n` or `n/d` in lowest terms; beyond about 630 digits `d.ddd…e+N`, cut, never rounded."""
     numerator, denominator = value

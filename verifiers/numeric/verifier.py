@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
@@ -17,6 +17,7 @@ from verifiers.numeric.compare import (
     Rule,
     Target,
     difference,
+    is_near,
     make_rule,
     make_target,
     number_text,
@@ -28,6 +29,9 @@ from verifiers.numeric.parse import MAX_DIGITS, MAX_EXPONENT, Rational, Unreadab
 from verifiers.types import Outcome, Task, Unscorable, Verdict
 
 Reasoning = Literal["keep", "strip", "require"]
+
+EDGE: Final = "tolerance_edge"
+"""Flag: accepted, and off by more than half of what is allowed."""
 
 _CLIP = 512
 """Code points of response text in a summary: at most 2 KiB of UTF-8."""
@@ -153,7 +157,7 @@ class NumericVerifier:
     version = "1.0.0"
     Options: type[NumericOptions] = NumericOptions
     reasons: tuple[str, ...] = ("within_tolerance", "outside_tolerance", *get_args(Unreadable))
-    flags: tuple[str, ...] = ()
+    flags: tuple[str, ...] = (EDGE,)
     reward_range = (0.0, 1.0)
     ground_truth_schema: Mapping[str, Any] = {
         "type": ["string", "number"],
@@ -184,7 +188,9 @@ class NumericVerifier:
             correct = within(error, target.tolerance)
             reason = "within_tolerance" if correct else "outside_tolerance"
         detail = {} if options.detail == "none" else _detail(task.response, answer, target, error, options)
-        return Verdict(correct, reason, 1.0 if correct else 0.0, detail)
+        flags = (EDGE,) if correct and error and is_near(error, target.tolerance) else ()
+        span = (answer.start, answer.end) if answer.source else None
+        return Verdict(correct, reason, 1.0 if correct else 0.0, detail, flags, span)
 
 
 def _detail(

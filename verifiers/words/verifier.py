@@ -68,7 +68,8 @@ class WordsVerifier:
                 "parsed": words[:CLIP],
                 "expected": truths[0][:CLIP],
             }
-        return Verdict(reason == "equal", reason, float(reason == "equal"), detail)
+        span = (candidate.start, candidate.end) if candidate else None
+        return Verdict(reason == "equal", reason, float(reason == "equal"), detail, span=span)
 
 
 def find_words(response: str, options: WordsOptions) -> Candidate | None:
