@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from app import (
     audit_contracts,
     contracts,
+    estimate_contracts,
     group_contracts,
     label_contracts,
     reply_contracts,
@@ -47,6 +48,7 @@ _REPLIES: Final = (
     audit_contracts.VerdictPage,
     audit_contracts.StoredVerdict,
     label_contracts.StoredLabel,
+    estimate_contracts.EstimatesReply,
     group_contracts.GroupReply,
     group_contracts.GroupBatchReply,
     group_contracts.IndexedGroupReply,

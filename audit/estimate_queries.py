@@ -86,7 +86,7 @@ def _samples(wanted: EstimateFilter, step_width: int | None) -> Select[Any]:
 
 def _labelled(connection: Connection, wanted: EstimateFilter) -> list[tuple[Row[Any], LabelledVerdict]]:
     """Sampled verdicts with labels that were drawn, and what those come to."""
-    names = ("step", "group_id", "prompt_id", "prompt_hash")
+    names = ("run", "step", "group_id", "prompt_id", "prompt_hash")
     columns = [*_CELL, *(verdict.c[name] for name in names), _DIFFERS.label("differs")]
     query = (
         select(verdict.c.id, *columns)
@@ -108,9 +108,9 @@ def _labelled(connection: Connection, wanted: EstimateFilter) -> list[tuple[Row[
 
 
 def _group_of(row: Any) -> str:
-    """What responses to one prompt have in common: their group, else the prompt in one window."""
-    prompt = row.prompt_id or row.prompt_hash
-    return row.group_id or (f"{prompt}/{row.window_start_s}" if prompt else row.id)
+    """What responses to one prompt in one step have in common; one of which nothing is known is alone."""
+    name = row.group_id or row.prompt_id or row.prompt_hash
+    return row.id if name is None else f"{row.run}\0{row.step}\0{name}"
 
 
 def _conditions(columns: Any, wanted: EstimateFilter) -> list[ColumnElement[bool]]:

@@ -65,6 +65,11 @@ class Estimates:
     fnr: Rate
     informedness: Rate
 
+    @property
+    def sides(self) -> tuple[SideSummary, SideSummary]:
+        """Accepts and rejects."""
+        return self.accepts, self.rejects
+
 
 class _Strata:
     """The strata of one side: their parts with the weight of the stratum, and bounds at any confidence."""
@@ -94,17 +99,17 @@ class _Strata:
         """The rate over all parts: the estimate is about those with labels, the bounds are about all."""
         if not self.parts:
             return Bounded(0.0, 0.0, 1.0)
-        terms, unknown = [], []
+        terms, unknown, covered = [], [], 0.0
         for weight, part in self.parts if undecided == "left_out" else self._parts(undecided):
             size = mover_product(weight.bounds(confidence), part.share.bounds(confidence))
             if part.labels:
+                covered += size.estimate
                 terms.append((1.0, mover_product(size, part.rate.bounds(confidence))))
             else:
                 unknown.append(size)
         total = mover_sum(terms)
-        covered = 1.0 - math.fsum(one.estimate for one in unknown)
         upper = total.upper + math.fsum(one.upper for one in unknown)
-        return Bounded(total.estimate / covered if terms else 0.0, total.lower, min(1.0, upper))
+        return Bounded(total.estimate / covered if covered else 0.0, total.lower, min(1.0, upper))
 
 
 def estimate(

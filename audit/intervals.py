@@ -112,15 +112,19 @@ def mover_sum(terms: Iterable[tuple[float, Bounded]]) -> Bounded:
 
 
 def mover_product(one: Bounded, other: Bounded) -> Bounded:
-    """The product of two independent proportions, by the variance of a product in place of that of a sum."""
+    """The product of two independent proportions, its variance recovered from their intervals.
 
-    def spread(first: float, second: float) -> float:
-        mixed = (one.estimate * second) ** 2 + (other.estimate * first) ** 2 + (first * second) ** 2
-        return math.sqrt(mixed)
+    With the distances a and b of the bounds from x and y it is x²b² + y²a², plus a²b² above the product and
+    minus a²b² below: so the bounds never go beyond those of both factors at once.
+    """
+
+    def distance(a: float, b: float, sign: int) -> float:
+        mixed = (one.estimate * b) ** 2 + (other.estimate * a) ** 2 + sign * (a * b) ** 2
+        return math.sqrt(max(0.0, mixed))
 
     estimate = one.estimate * other.estimate
-    below = spread(one.estimate - one.lower, other.estimate - other.lower)
-    above = spread(one.upper - one.estimate, other.upper - other.estimate)
+    below = distance(one.estimate - one.lower, other.estimate - other.lower, -1)
+    above = distance(one.upper - one.estimate, other.upper - other.estimate, +1)
     return Bounded(estimate, max(0.0, estimate - below), min(1.0, estimate + above))
 
 
