@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -107,7 +106,7 @@ class EstimateReader:
 
 @dataclass(slots=True)
 class Group:
-    """The strata of one group, canaries included."""
+    """The strata of one group, whatever their side."""
 
     strata: dict[Stratum, StratumData] = field(default_factory=dict)
     weights: float = 0.0
@@ -122,6 +121,20 @@ class Group:
     def known_from(self) -> float:
         """Effective number of sampled verdicts behind the sizes; infinite when they are exact."""
         return self.weights**2 / self.squares if self.squares else math.inf
+
+    @property
+    def scored(self) -> list[StratumData]:
+        """Accepts and rejects, canaries apart."""
+        return [data for data in self.strata.values() if data.side is not None]
+
+    def sizes(self, side: str) -> dict[str, float]:
+        """Verdicts of strata whose names begin with `side`, by the rest of the name."""
+        found: dict[str, float] = {}
+        for data in self.strata.values():
+            beginning, _, kind = data.stratum.name.partition("/")
+            if beginning == side:
+                found[kind] = found.get(kind, 0.0) + data.size
+        return found
 
 
 class _Collected:
@@ -166,33 +179,25 @@ class _Collected:
 
 
 def _told(key: GroupKey, group: Group, confidence: float) -> GroupEstimates:
-    scored: list[StratumData] = []
-    unscorable: Counter[str] = Counter()
-    canaries: Counter[str] = Counter()
-    for data in group.strata.values():
-        side, _, kind = data.stratum.name.partition("/")
-        if side == "unscorable":
-            unscorable[kind] += data.size  # type: ignore[assignment]  # a counter of floats
-        elif side == "canary":
-            canaries[kind] += round(data.size)
-        else:
-            scored.append(data)
-    found = estimate(scored, group.known_from, confidence)
+    scored, canaries = group.scored, group.sizes("canary")
     return GroupEstimates(
         key=key,
         sizes_exact=math.isinf(group.known_from),
         scored=math.fsum(one.size for one in scored),
-        unscorable=dict(unscorable),
-        estimates=found,
+        unscorable=group.sizes("unscorable"),
+        estimates=estimate(scored, group.known_from, confidence),
         canaries=_canaries(canaries, confidence) if canaries else None,
     )
 
 
-def _canaries(counts: Counter[str], confidence: float) -> Canaries:
-    accepted, judged = counts["accept"], counts["accept"] + counts["reject"]
+def _canaries(sizes: dict[str, float], confidence: float) -> Canaries:
+    accepted, rejected, unscorable = (
+        round(sizes.get(kind, 0.0)) for kind in ("accept", "reject", "unscorable")
+    )
+    judged = accepted + rejected
     one_sided = 2.0 * confidence - 1.0
     lower = clopper_pearson(accepted, judged, one_sided).lower
-    return Canaries(judged + counts["unscorable"], accepted, counts["unscorable"], lower)
+    return Canaries(judged + unscorable, accepted, unscorable, lower)
 
 
 def _key_of(by: By, step_width: int) -> Callable[[Any], GroupKey]:
