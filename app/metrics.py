@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Final, Literal
 import structlog
 
 if TYPE_CHECKING:
+    from audit.second_opinions import Findings
     from audit.types import FaultKind
 
 CONTENT_TYPE: Final = "text/plain; version=1.0.0; charset=utf-8"
@@ -115,6 +116,30 @@ class Metrics:
             registry=registry,
             multiprocess_mode="mostrecent",
         )
+        self._second_opinions = Counter(
+            "goldcheck_second_opinions",
+            "Second opinions on stored verdicts; outcome is agrees, accepts, rejects or unknown.",
+            ("verifier", "method", "outcome"),
+            registry=registry,
+        )
+        self._disagreements = Counter(
+            "goldcheck_disagreements",
+            "Second opinions that contradict the verdict; direction is what they say instead.",
+            ("verifier", "second", "direction"),
+            registry=registry,
+        )
+        self._rerun_flips = Counter(
+            "goldcheck_rerun_flips",
+            "Stored verdicts that came out otherwise when judged again.",
+            ("verifier",),
+            registry=registry,
+        )
+        self._audit_backlog = Gauge(
+            "goldcheck_audit_backlog",
+            "Sampled verdicts that have no second opinion yet.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
         build = Gauge(
             "goldcheck_build_info", "Always 1.", ("version",), registry=registry, multiprocess_mode="max"
         )
@@ -145,6 +170,21 @@ class Metrics:
         observe = self._verify_duration(verifier).observe
         for duration_s in durations_s:
             observe(duration_s)
+
+    def second_opinion(self, verifier: str, findings: Findings) -> None:
+        """See `app.auditor.task.Observer`."""
+        for opinion in findings.opinions:
+            self._second_opinions.labels(verifier, opinion.method, opinion.outcome).inc()
+            if opinion.outcome in {"accepts", "rejects"}:
+                self._disagreements.labels(verifier, opinion.method, opinion.outcome).inc()
+        for flag in findings.flags:
+            self._flags.labels(verifier, flag.name).inc()
+            if flag.name == "rerun_flip":
+                self._rerun_flips.labels(verifier).inc()
+
+    def audit_backlog(self, verdicts: int) -> None:
+        """See `app.auditor.task.Observer`."""
+        self._audit_backlog.set(verdicts)
 
     def recorded(self, stratum: str, outcome: Literal["sampled", "skipped", "shed"], n: int) -> None:
         """See `audit.types.LogObserver`."""

@@ -15,6 +15,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 
 REVISION = "0003"
@@ -54,6 +55,8 @@ group_count = Table(
     sqlite_with_rowid=False,
     comment="Exact number of groups by what became of them; `measured` have known lengths, `tokens` in all.",
 )
+
+_is_due = text("second IS NULL")
 
 verdict = Table(
     "verdict",
@@ -95,6 +98,7 @@ verdict = Table(
         "sampled",
         "draw",
     ),
+    Index("ix_verdict_due", "window_start_s", "draw", sqlite_where=_is_due, postgresql_where=_is_due),
     Index("ix_verdict_stratum", "verifier", "stratum", "id"),
     Index("ix_verdict_run", "run", "step"),
     sqlite_with_rowid=False,

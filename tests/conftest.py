@@ -87,3 +87,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def start_service(tmp_path: Path) -> Callable[..., AbstractContextManager[str]]:
     """Start a service of one's own: `with start_service("--workers", "2", GOLDCHECK_...="...") as url`."""
     return lambda *arguments, **settings: running_service(tmp_path, *arguments, **settings)
+
+
+@pytest.fixture(scope="session")
+def service_in() -> Callable[..., AbstractContextManager[str]]:
+    """Start a service for several tests: `with service_in(folder, GOLDCHECK_...="...") as url`."""
+    return running_service

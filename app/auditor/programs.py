@@ -85,7 +85,7 @@ class ProgramAuditor:
         flags = []
         if opinion.outcome in {"accepts", "rejects"}:
             flags.append(LateFlag("rerun_flip", text=f"{stored.reason}, then {opinion.detail['reason']}"))
-        if isinstance(outcome, Verdict):
+        if isinstance(outcome, Verdict) and outcome.correct:
             slowest = max((one["cpu_time_s"] or 0.0 for one in outcome.detail["tests"]), default=0.0)
             flags += _near(slowest, self._limits(task))
         return [opinion], flags

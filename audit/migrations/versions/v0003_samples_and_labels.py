@@ -77,6 +77,8 @@ def _extend_verdicts() -> None:
     _draw()
     cell = ["verifier", "version", "data_source", "stratum", "window_start_s", "sampled", "draw"]
     op.create_index("ix_verdict_cell", "verdict", cell)
+    due, is_due = ["window_start_s", "draw"], sa.text("second IS NULL")
+    op.create_index("ix_verdict_due", "verdict", due, sqlite_where=is_due, postgresql_where=is_due)
 
 
 def _draw() -> None:
