@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from audit import exact_json
 
 MAX_TESTS: Final = 200
-
-_FIELDS: Final = (
-    ("cpu_time_s", "CPU s"),
-    ("wall_time_s", "wall s"),
-    ("peak_memory_bytes", "peak bytes"),
-    ("exit_code", "exit code"),
-    ("signal", "signal"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +25,8 @@ class ProgramTest:
     message: str = ""
     got: str = ""
     stderr: str = ""
-    measures: tuple[tuple[str, str], ...] = ()
-    """Names and values of what was measured."""
+    measures: tuple[str, ...] = ()
+    """What was measured, with units."""
 
 
 def program_tests(ground_truth: Any, detail: Mapping[str, Any]) -> list[ProgramTest]:
@@ -59,10 +51,22 @@ def _test(index: int, given: list[tuple[str, str]], outcome: Mapping[str, Any] |
         message=str(outcome.get("message") or ""),
         got=str(outcome.get("stdout") or ""),
         stderr=str(outcome.get("stderr") or ""),
-        measures=tuple(
-            (words, str(outcome[name])) for name, words in _FIELDS if outcome.get(name) is not None
-        ),
+        measures=tuple(_measures(outcome)),
     )
+
+
+def _measures(outcome: Mapping[str, Any]) -> Iterator[str]:
+    known = {name: str(value) for name, value in outcome.items() if value is not None}
+    if "cpu_time_s" in known:
+        yield f"CPU {float(known['cpu_time_s']):.3f} s"
+    if "wall_time_s" in known:
+        yield f"wall {float(known['wall_time_s']):.3f} s"
+    if "peak_memory_bytes" in known:
+        yield f"peak {int(known['peak_memory_bytes']) / 2**20:.1f} MiB"
+    if "exit_code" in known:
+        yield f"exit {known['exit_code']}"
+    if "signal" in known:
+        yield f"signal {known['signal']}"
 
 
 def _given(truth: Any) -> list[tuple[str, str]]:

@@ -18,11 +18,11 @@ CAUSES: Final = (
     "extraction",
     "notation",
     "equivalent form",
-    "rounding or tolerance",
+    "rounding",
     "units",
     "weak tests",
-    "special-cased tests",
-    "limits of time or memory",
+    "hard-coded answers",
+    "limits",
     "other",
 )
 """Why a verdict may be wrong, by the keys 1 to 9."""

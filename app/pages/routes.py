@@ -26,10 +26,9 @@ router: Final = APIRouter(route_class=PlainRoute, include_in_schema=False)
 async def review_page(request: Request) -> Response:
     """The queue, or what filters find, and the first sample of it or that which `at` names."""
     review = _review(request)
-    values = await _in_thread(review_values, review)
-    if _wants_sample(request):
-        return render(request, "sample.html", **values)
-    return render(request, "review.html", **values)
+    if _wants_sample(request) and review.query.at:
+        return render(request, "sample.html", **await _in_thread(sample_values, review, review.query.at))
+    return render(request, "review.html", **await _in_thread(review_values, review))
 
 
 @router.get("/audit/r/{id}")

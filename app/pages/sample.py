@@ -113,7 +113,7 @@ def read_sample(document: bytes, about: About, *, blind: bool, whole: bool = Fal
         expected=expected,
         extracted=extracted,
         characters=curious([*expected, extracted or ""]),
-        decided=[(name, _text(value)) for name, value in detail.items() if name not in _SHOWN_APART],
+        decided=[(name, _fact(value)) for name, value in detail.items() if name not in _SHOWN_APART],
         tests=tests,
     )
 
@@ -167,6 +167,13 @@ def _texts(truth: Any) -> list[str]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else exact_json.dump(value).decode("utf-8", "replace")
+
+
+def _fact(value: Any) -> str:
+    """A value of a verdict's detail in one line."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_text(member)}" for name, member in value.items())
+    return "–" if value is None else _text(value)
 
 
 def _answer_place(detail: Mapping[str, Any]) -> list[Evidence]:

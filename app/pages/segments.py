@@ -52,6 +52,8 @@ _OPENING: Final = re.compile(
     r"\\\$|\$\$?|\\\[|\\\(|\\begin\{(?:equation|align|alignat|gather)\*?\}|\\f?boxed\s*\{"
 )
 _BRACES: Final = re.compile(r"\\.|[{}]", re.DOTALL)
+_LINE_ENDS_BEFORE: Final = re.compile(r"^(?:[ \t]*\n)+")
+_LOOKS_LIKE_MATHEMATICS: Final = re.compile(r"[\\^_=]")
 _CLOSING: Final = {"$$": "$$", "\\[": "\\]", "\\(": "\\)"}
 
 
@@ -67,7 +69,21 @@ def segments(text: str, evidence: Sequence[Evidence] = ()) -> list[Segment]:
             touching = (one.name for one in evidence if one.start < block.closing and one.end > block.opening)
             found.append(Segment(block.kind, text[block.start : block.end], next(touching, "")))
         position = block.closing
-    return found + _cut(text, "text", position, len(text), evidence)
+    return _without_gaps(found + _cut(text, "text", position, len(text), evidence))
+
+
+def _without_gaps(found: list[Segment]) -> list[Segment]:
+    """Without the line ends around what stands on lines of its own anyway."""
+    own_lines = {"display", "code"}
+    trimmed = []
+    for before, one, after in zip([None, *found], found, [*found[1:], None], strict=False):
+        text = one.text
+        if one.kind == "text" and before is not None and before.kind in own_lines:
+            text = _LINE_ENDS_BEFORE.sub("", text)
+        if one.kind == "text" and after is not None and after.kind in own_lines:
+            text = text.rstrip()
+        trimmed.append(one._replace(text=text))
+    return [one for one in trimmed if one.text]
 
 
 def marked(text: str, evidence: Sequence[Evidence]) -> list[Segment]:
@@ -145,13 +161,15 @@ def _between(text: str, kind: Kind, opening: int, start: int, end: int) -> _Bloc
 
 
 def _dollars(text: str, opening: int, limit: int) -> _Block | None:
-    """Mathematics between single dollars, and not two prices: no blanks just inside, no digit after."""
+    """Mathematics between single dollars, and not two prices: blanks just inside only where it looks so."""
     start = opening + 1
     close = text.find("$", start, limit)
     while close > 0 and text[close - 1] == "\\":
         close = text.find("$", close + 1, limit)
-    blank = close < 0 or text[start].isspace() or text[close - 1].isspace()
-    if blank or text[close + 1 : close + 2].isdigit():
+    if close < 0 or text[close + 1 : close + 2].isdigit():
+        return None
+    blank = text[start].isspace() or text[close - 1].isspace()
+    if blank and not _LOOKS_LIKE_MATHEMATICS.search(text, start, close):
         return None
     return _between(text, "inline", opening, start, close)
 

@@ -7,23 +7,48 @@ const draw = (() => {
   const MAX_PROGRAM = 60_000; // characters
   const MAX_DIFF = 4_000; // characters of either side
 
+  const MAX_DEPTH = 300; // levels of elements: some hundred nested roots crash the browser's layout
+  const MAX_ELEMENTS = 40_000; // on one page
+
   function mathematics(root) {
-    let drawn = 0;
+    let pieces = 0;
+    let elements = 0;
     for (const piece of root.querySelectorAll(".math:not([data-drawn])")) {
       piece.dataset.drawn = "";
-      if (++drawn > MAX_MATH) { piece.classList.add("failed"); continue; }
-      const source = piece.textContent;
-      try {
-        katex.render(source, piece, {
-          displayMode: piece.dataset.math === "display",
-          throwOnError: true, trust: false, strict: false, maxExpand: 200, maxSize: 20,
-        });
-      } catch {
-        piece.textContent = source;
-        piece.classList.add("failed");
-        piece.title = "not drawn: KaTeX cannot read it";
+      const drawing = ++pieces <= MAX_MATH && elements < MAX_ELEMENTS && drawn(piece);
+      if (drawing) {
+        elements += drawing.getElementsByTagName("*").length;
+        piece.replaceChildren(...drawing.childNodes);
+        continue;
       }
+      piece.classList.add("failed");
+      piece.title = "shown as it is written: KaTeX cannot draw it, or it is too much";
+      if (piece.parentElement.className === "drawing") piece.parentElement.hidden = true;
     }
+  }
+
+  // What KaTeX makes of a piece, not yet part of the page: it may be too much for the page.
+  function drawn(piece) {
+    const place = document.createElement("span");
+    try {
+      katex.render(piece.textContent, place, {
+        displayMode: piece.dataset.math === "display",
+        throwOnError: true, trust: false, strict: false, maxExpand: 200, maxSize: 20,
+      });
+    } catch {
+      return null;
+    }
+    if (place.getElementsByTagName("*").length > MAX_ELEMENTS / 4) return null;
+    return isDeeper(place, MAX_DEPTH) ? null : place;
+  }
+
+  function isDeeper(root, limit) {
+    let level = [root];
+    for (let depth = 0; level.length; depth++) {
+      if (depth > limit) return true;
+      level = level.flatMap((element) => [...element.children]);
+    }
+    return false;
   }
 
   function programs(root) {
@@ -58,7 +83,7 @@ const draw = (() => {
       const expected = pair.querySelectorAll('[data-side="expected"]');
       const extracted = pair.querySelector('[data-side="extracted"]');
       if (expected.length === 1 && extracted) compare(pair, expected[0], extracted);
-      else for (const box of pair.querySelectorAll(".text")) visible(box);
+      else for (const box of pair.querySelectorAll("[data-side]")) visible(box);
     }
     for (const box of root.querySelectorAll(".raw:not([data-drawn])")) {
       box.dataset.drawn = "";
@@ -82,7 +107,7 @@ const draw = (() => {
     if (left === right || left.length > MAX_DIFF || right.length > MAX_DIFF) {
       visible(expected);
       visible(extracted);
-      if (left === right) {
+      if (left === right && pair.tagName !== "TR") {
         const note = document.createElement("p");
         note.className = "same";
         note.textContent = "The same characters.";

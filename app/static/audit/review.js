@@ -56,6 +56,8 @@
   document.addEventListener("htmx:after:request", (event) => {
     const [id, answer] = (event.detail.ctx.response?.headers.get("X-Labelled") ?? "").split(" ");
     if (!id) return;
+    const name = document.querySelector('#label input[name="labeler"]')?.value;
+    if (name) document.getElementById("labeler").value = name;
     const entry = entryOf(id);
     const before = entry?.dataset.answer;
     if (entry && answer) entry.dataset.answer = answer;
