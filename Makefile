@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell pwd | cksum | cut -d' ' -f1)
 
-.PHONY: help install serve test check format test-hostile fuzz test-arrays lint-docker lock clean
+.PHONY: help install serve test check format test-hostile test-languages fuzz test-arrays lint-docker lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -34,6 +34,9 @@ format: install ## rewrite the sources in the house format
 
 test-hostile: install ## thousands of hostile programs mixed with good ones
 	$(BIN)/pytest -m hostile tests
+
+test-languages: install ## hostile programs and compilers in every language that is installed
+	$(BIN)/pytest -m languages tests/verifiers/code
 
 COUNT ?= 1000000
 SEED ?= 1

@@ -9,12 +9,17 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sandbox.builds import Builds, Refusal, for_case
 from sandbox.config import Interpreter, SandboxConfig, installed
 from sandbox.connection import Connection, SupervisorLost
 from sandbox.errors import SandboxUnavailable
-from sandbox.languages import python
+from sandbox.languages import native, python
+from sandbox.languages.all import ALL, readable
+from sandbox.languages.language import first_version
+from sandbox.languages.native import Build
 from sandbox.run import Child, ChildResult, RunResult, RunSpec
 from sandbox.types import (
+    Case,
     CaseResult,
     Guarantee,
     Limits,
@@ -55,6 +60,8 @@ class Sandbox:
         self._ready: dict[str, Any] = {"level": "none", "reason": "not started"}
         self._starting = asyncio.Lock()
         self._closed = False
+        self._found: dict[str, str] = {}
+        self._builds = Builds(self.run_one)
         # Beyond this the supervisor would only hold their bytes; first come, first served from here on.
         self._admitted = asyncio.Semaphore(2 * config.slot_count)
 
@@ -69,6 +76,7 @@ class Sandbox:
             self._connection = Connection(self._interpreter.executable, _PACKAGE_ROOT)
             try:
                 self._ready = await asyncio.wait_for(self._connection.start(self._configuration()), _START_S)
+                self._found = await self._look_for_languages()
             except (SupervisorLost, TimeoutError) as error:
                 self._ready = {
                     "level": "none",
@@ -95,7 +103,7 @@ class Sandbox:
             available=not reason,
             reason=reason,
             guarantees={name: Guarantee(**answer) for name, answer in ready.get("guarantees", {}).items()},
-            languages={"python": ready["python"]} if "python" in ready else {},
+            languages={"python": ready["python"], **self._found} if "python" in ready else {},
             packages=self._versions,
             environment=ready.get("environment", {}),
             default_limits=config.default_limits,
@@ -129,7 +137,12 @@ class Sandbox:
         As many cases run at once as there are slots. `total_time_s` is summed in the order of the cases, so
         that the outcome does not depend on how many ran at once.
         """
-        specs = [python.to_run(submission.program, case, submission.limits) for case in submission.cases]
+        build = await self._build(submission.program)
+        if isinstance(build, Refusal):
+            for index in range(len(submission.cases)):
+                yield for_case(build, index)
+            return
+        specs = [_spec(submission, case, build) for case in submission.cases]
         ahead = 1 if submission.stop_early else self._config.slot_count
         tasks: list[asyncio.Task[RunResult]] = []
         spent, over = 0.0, False
@@ -147,6 +160,21 @@ class Sandbox:
                 yield result
         finally:
             await _cancel(tasks)
+
+    async def _build(self, program: Program) -> Build | Refusal | None:
+        """What has to be made of a program before it runs; None in Python, where each run compiles it."""
+        if program.language == "python":
+            return None
+        return await self._builds.of(ALL[program.language], program)
+
+    async def _look_for_languages(self) -> dict[str, str]:
+        """Versions of the languages whose command runs inside the sandbox."""
+        if self._refusal():
+            return {}
+        runs = [self._attempt(native.to_version(language), alone=False) for language in ALL.values()]
+        found = zip(ALL, await asyncio.gather(*runs), strict=True)
+        versions = {name: _version(result) for name, result in found}
+        return {name: version for name, version in versions.items() if version}
 
     async def _attempt(self, spec: RunSpec, alone: bool) -> RunResult | None:
         """Run once; None when the zygote or the supervisor was lost."""
@@ -230,7 +258,21 @@ class Sandbox:
             "stack_bytes": config.maximum_limits.memory_bytes,
             "disk_bytes": config.disk_bytes,
             "assume": config.assume,
+            "toolchains": readable(),
         }
+
+
+def _spec(submission: Submission, case: Case, build: Build | None) -> RunSpec:
+    if build is None:
+        return python.to_run(submission.program, case, submission.limits)
+    return native.to_run(ALL[submission.program.language], build, case, submission.limits)
+
+
+def _version(result: RunResult | None) -> str:
+    """The version that a command printed; empty if it did not run well."""
+    if result is None or result.status is not RunStatus.EXITED or result.children[0].exit_code != 0:
+        return ""
+    return first_version((result.children[0].stdout + result.children[0].stderr).decode("utf-8", "replace"))
 
 
 def _result(answer: dict[str, Any], streams: list[bytes]) -> RunResult:

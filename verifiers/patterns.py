@@ -11,6 +11,6 @@ import sys
 if sys.version_info >= (3, 11, 5):
     import re
 else:
-    import regex as re
+    import regex as re  # type: ignore[no-redef,unused-ignore]
 
 __all__ = ["re"]

@@ -1,0 +1,1 @@
+"""One file per language (see docs/languages.md)."""

@@ -112,7 +112,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         "own_user": own_user,
         "counts_tasks": counts_tasks,
         "box": f"{own}/box",
-        "readable": [*placed.readable, *_SYSTEM],
+        "readable": [*placed.readable, *config["toolchains"], *_SYSTEM],
         "packages": placed.packages,
         "package_root": config["package_root"],
         "disk_bytes": config["disk_bytes"],

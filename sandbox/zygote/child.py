@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from sandbox.child import asserts, calls, candidate, script, together
+from sandbox.child import asserts, calls, candidate, native, script, together
 from sandbox.layers import cgroups, landlock, libc, process
 from sandbox.layers.seccomp import Filter
 from sandbox.zygote import at_fork, probe, warm
@@ -28,6 +28,7 @@ _HARNESSES = {
     "calls": calls.main,
     "asserts": asserts.main,
     "candidate": candidate.main,
+    "native": native.main,
     "together": together.main,
     "probe": probe.main,
 }

@@ -26,6 +26,8 @@ LANGUAGE_WORDS = {
     "node": "javascript",
     "bash": "bash",
     "sh": "bash",
+    "golang": "go",
+    "rs": "rust",
 }
 """First words of an info string, and the language each stands for."""
 

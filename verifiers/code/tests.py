@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sandbox.languages.all import can_call
 from sandbox.types import Call
 
 TextCompare = Literal["tokens", "exact", "float"]
@@ -79,3 +80,16 @@ class UnsupportedTestsError(TestsError):
     """It asks for what this verifier does not do."""
 
     kind = "unsupported_tests"
+
+
+def check_language(tests: Tests, language: str) -> None:
+    """Raise UnsupportedTestsError if these tests cannot be run on programs in this language."""
+    if isinstance(tests, AssertTests) and language != "python":
+        raise UnsupportedTestsError(f"asserts are Python; they cannot test a program in {language}")
+    if isinstance(tests, FunctionTests) and language != "python":
+        if not can_call(language):
+            raise UnsupportedTestsError(
+                f"functions of {language} programs cannot be called; use stdin_stdout"
+            )
+        if any(case.call.kwargs for case in (*tests.cases, *tests.hidden)):
+            raise UnsupportedTestsError(f"{language} has no keyword arguments")
