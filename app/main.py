@@ -17,7 +17,20 @@ from app.errors import install_handlers
 from app.logs import configure_logging
 from app.openapi import openapi_document
 from app.pages import routes as pages
-from app.routes import audit, catalog, docs, estimates, groups, health, labels, rollouts, sandbox, verify
+from app.routes import (
+    audit,
+    catalog,
+    docs,
+    estimates,
+    export,
+    groups,
+    health,
+    labels,
+    review,
+    rollouts,
+    sandbox,
+    verify,
+)
 from app.service import VERSION, Service
 from app.settings import Settings
 from app.shutdown import on_shutdown_signal
@@ -53,7 +66,7 @@ def create_app(settings: Settings | None = None, verifiers: Sequence[Verifier] |
         redoc_url=None,
     )
     install_handlers(app)
-    api = (verify, groups, rollouts, catalog, sandbox, audit, labels, estimates, health)
+    api = (verify, groups, rollouts, catalog, sandbox, audit, export, labels, estimates, review, health)
     for routes in (*api, docs, pages):
         app.router.routes.extend(routes.router.routes)  # `include_router` would look each path up twice
     app.openapi = functools.cache(functools.partial(openapi_document, app))  # type: ignore[method-assign]

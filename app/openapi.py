@@ -12,10 +12,12 @@ from pydantic import TypeAdapter
 from app import (
     audit_contracts,
     contracts,
+    drift_contracts,
     estimate_contracts,
     group_contracts,
     label_contracts,
     reply_contracts,
+    review_contracts,
     rollout_contracts,
 )
 from app.auth import OPEN_PATHS
@@ -49,6 +51,10 @@ _REPLIES: Final = (
     audit_contracts.StoredVerdict,
     label_contracts.StoredLabel,
     estimate_contracts.EstimatesReply,
+    drift_contracts.DriftReply,
+    drift_contracts.NeedsReply,
+    review_contracts.QueueReply,
+    review_contracts.SeriesReply,
     group_contracts.GroupReply,
     group_contracts.GroupBatchReply,
     group_contracts.IndexedGroupReply,

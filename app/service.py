@@ -32,6 +32,7 @@ from audit.lease import Lease
 from audit.log import VerdictLog
 from audit.review import ReviewReader
 from audit.second_opinions import OpinionStore
+from audit.series import SeriesReader
 from audit.types import CANARY_ACCEPT, LogConfig
 from verifiers.base import Verifier
 
@@ -63,11 +64,12 @@ class Service:
         make_data_dir(settings.data_dir)
         self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
         log_config = _log_config(settings)
-        self._log_url = log_config.url
+        self.log_url = log_config.url
         self.log = VerdictLog(log_config, observer=self.metrics)
         self.labels = LabelBook(log_config.url, IdMaker())
         self.estimates = EstimateReader(log_config.url)
         self.review = ReviewReader(log_config.url)
+        self.series = SeriesReader(log_config.url)
 
     async def start(self) -> None:
         """Warm everything up. A weak host or a broken database does not stop it: `faults` says why."""
@@ -107,8 +109,8 @@ class Service:
 
     def _auditor(self) -> Auditor:
         return Auditor(
-            OpinionStore(self._log_url),
-            Lease(self._log_url, "auditor", uuid.uuid4().hex, lasts_s=LEASE_S),
+            OpinionStore(self.log_url),
+            Lease(self.log_url, "auditor", uuid.uuid4().hex, lasts_s=LEASE_S),
             self.log.get,
             self.intake,
             Looker(self.judges, self.settings.verifier_timeout_s),

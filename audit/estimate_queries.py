@@ -102,12 +102,12 @@ def _labelled(connection: Connection, wanted: EstimateFilter) -> list[tuple[Row[
     for row in rows:
         common = truth(by_verdict.get(row.id, []))
         if common is not None and common.drawn:
-            labelled = LabelledVerdict(row.window_start_s, bool(row.differs), _group_of(row), common.answer)
+            labelled = LabelledVerdict(row.window_start_s, bool(row.differs), group_of(row), common.answer)
             found.append((row, labelled))
     return found
 
 
-def _group_of(row: Any) -> str:
+def group_of(row: Any) -> str:
     """What responses to one prompt in one step have in common; one of which nothing is known is alone."""
     name = row.group_id or row.prompt_id or row.prompt_hash
     return row.id if name is None else f"{row.run}\0{row.step}\0{name}"

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine, Select, func, select
 from audit.comparisons import cohen_kappa
 from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import LogUnavailableError
+from audit.estimate_queries import group_of
 from audit.labels import ANSWERS, Label, Truth, as_label, labels_of, truths
 from audit.reader import matching
 from audit.review_queue import Candidate, Entry, QueueStratum, is_second_look, plan
@@ -203,7 +204,7 @@ class _Strata:
         self._truths = truths(connection)
         query = self._matching(select(*_CANDIDATE, verdict.c.sampled)).where(verdict.c.labelled)
         self.labelled = [row for row in connection.execute(query) if self._counts(row)]
-        self.groups_done = {_group(row) for row in self.labelled}
+        self.groups_done = {group_of(row) for row in self.labelled}
 
     def waiting(self, connection: Connection) -> int:
         """How many samples have no label."""
@@ -233,7 +234,7 @@ class _Strata:
         return found
 
     def _matching(self, query: Select[Any]) -> Select[Any]:
-        query = matching(query, self._wanted)
+        query = matching(query, self._wanted).where(~verdict.c.canary)
         return query if self._among is None else query.where(verdict.c.id.in_(self._among))
 
     def _counts(self, row: Any) -> bool:
@@ -286,7 +287,7 @@ class _Strata:
         found: dict[Stratum, list[Candidate]] = {}
         for row in connection.execute(select(query).where(query.c.place <= limit).order_by(query.c.draw)):
             if self._counts(row):
-                found.setdefault(_key(row), []).append(Candidate(row.id, _group(row), row.draw))
+                found.setdefault(_key(row), []).append(Candidate(row.id, group_of(row), row.draw))
         return found
 
 
@@ -309,9 +310,3 @@ def _item(entry: Entry, row: Any) -> QueueItem:
 
 def _key(row: Any) -> Stratum:
     return Stratum(row.verifier, row.version, row.data_source, shown_stratum(row.stratum, row.second))
-
-
-def _group(row: Any) -> str:
-    """What responses to one prompt in one step have in common; one of which nothing is known is alone."""
-    name = row.group_id or row.prompt_id or row.prompt_hash
-    return row.id if name is None else f"{row.run}\0{row.step}\0{name}"

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, get_args
 from app.pages.query import PageQuery
 from app.pages.sample import Sample, read_sample
 from app.reply_contracts import StopReason
+from app.review_queue import read_queue
 from app.service import Service
 from audit.errors import BadCursorError
 from audit.labels import Label, standing
@@ -92,7 +93,7 @@ def review_values(review: Review) -> dict[str, Any]:
     next_page = None
     complaints = list(review.complaints)
     if query.order == "queue":
-        queue = _queue(review)
+        queue = read_queue(service, query.filter, review.labeler, query.limit)
         entries = [_queued(item) for item in queue.items]
     else:
         try:
@@ -165,15 +166,6 @@ def _sample(review: Review, verdict_id: str) -> tuple[Sample | None, Label | Non
     mine = standing(about.labels).get(review.labeler) if review.labeler else None
     blind = review.query.blind and mine is None
     return read_sample(document, about, blind=blind, whole=review.whole), mine
-
-
-def _queue(review: Review) -> Queue:
-    """The queue; with a text in the filter, of what contains it among the newest."""
-    wanted, among = review.query.filter, None
-    if wanted.q is not None:
-        page = review.service.log.search(replace(wanted, labelled=False), None, review.query.limit)
-        among = [item["id"] for item in page.items]
-    return review.service.review.queue(wanted, review.labeler, review.query.limit, among)
 
 
 def _queued(item: QueueItem) -> ListEntry:
