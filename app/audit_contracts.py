@@ -17,8 +17,8 @@ Text = Annotated[str | None, Field(max_length=MAX_LABEL)]
 Step = Annotated[int | None, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 
 
-class VerdictQuery(BaseModel):
-    """Which stored verdicts to list; all conditions must hold."""
+class VerdictConditions(BaseModel):
+    """Which stored verdicts are wanted; all conditions must hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,8 +41,24 @@ class VerdictQuery(BaseModel):
     q: Text = Field(
         None, description="text in response, prompt or ground truth, upper or lower case", examples=["3/7"]
     )
+
+
+class VerdictQuery(VerdictConditions):
+    """Which stored verdicts to list, page by page."""
+
     cursor: Text = Field(None, description="`next` of the page before", examples=["MDE5N2YwYzQt"])
     limit: int = Field(100, ge=1, le=MAX_PAGE, description="verdicts per page, at most", examples=[100])
+
+
+class ExportQuery(VerdictConditions):
+    """Which stored verdicts to export."""
+
+    rewards: bool = Field(
+        False,
+        description="instead of verdicts, lines `{prompt_id, rewards}`: rewards of stored responses to one"
+        " prompt in one step",
+        examples=[False],
+    )
 
 
 @with_config(REPLY_CONFIG)
@@ -96,9 +112,26 @@ class VerdictSummary(TypedDict):
 
 
 @with_config(REPLY_CONFIG)
+class SecondOpinion(TypedDict):
+    """What another way of judging said of a stored verdict."""
+
+    method: Annotated[
+        Literal["math", "sympy", "hidden_cases", "shuffled", "mutated", "rerun"], Field(examples=["math"])
+    ]
+    outcome: Annotated[
+        Literal["agrees", "accepts", "rejects", "unknown"],
+        Field(description="accepts and rejects contradict the verdict", examples=["agrees"]),
+    ]
+    detail: Annotated[dict[str, Any], Field(examples=[{"reason": "equal"}])]
+
+
+@with_config(REPLY_CONFIG)
 class StoredVerdict(VerdictSummary):
     """One stored verdict whole, texts and numbers exactly as judged."""
 
+    second_opinions: Annotated[
+        list[SecondOpinion], Field(description="empty: none could be had, or none yet")
+    ]
     labels: Annotated[
         list[StoredLabel], Field(description="oldest first, those taken back and the rows that did so too")
     ]

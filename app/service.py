@@ -147,7 +147,7 @@ def _about_log(log: VerdictLog) -> str:
 
 def _log_config(settings: Settings) -> LogConfig:
     return LogConfig(
-        url=settings.database_url or f"sqlite:///{settings.data_dir.absolute() / 'goldcheck.db'}",
+        url=settings.log_url,
         budget=settings.audit_budget,
         durability=settings.audit_durability,
         queue_records=settings.audit_queue_records,

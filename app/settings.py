@@ -104,6 +104,11 @@ class Settings(BaseSettings):
         "enqueue", description="commit: answer only once the verdict log has committed"
     )
 
+    @property
+    def log_url(self) -> str:
+        """SQLAlchemy URL of the verdict log."""
+        return self.database_url or f"sqlite:///{self.data_dir.absolute() / 'goldcheck.db'}"
+
     @field_validator("api_keys", mode="before")
     @classmethod
     def _split_keys(cls, value: object) -> object:

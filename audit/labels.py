@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from sqlalchemy import Connection, Engine, Row, insert, select, update
 
@@ -18,6 +18,8 @@ from audit.schema import label, verdict
 
 Answer = Literal["correct", "incorrect", "unsure", "bad_ground_truth"]
 """Whether the *answer* is right, whatever a verifier said of it."""
+
+_T = TypeVar("_T")
 
 ANSWERS: Final[tuple[Answer, ...]] = get_args(Answer)
 
@@ -139,6 +141,22 @@ class LabelBook:
 
         return self._write(write)
 
+    def restore(self, row: Label) -> bool:
+        """Store a label as it was elsewhere, with its id and time; False if it is there already.
+
+        Raises `UnknownVerdictError` and `LabelNotStoredError`.
+        """
+
+        def write(connection: Connection) -> bool:
+            if connection.scalar(select(verdict.c.id).where(verdict.c.id == row.verdict_id)) is None:
+                raise UnknownVerdictError(row.verdict_id)
+            if connection.scalar(select(label.c.id).where(label.c.id == row.id)) is not None:
+                return False
+            self._insert(connection, row)
+            return True
+
+        return self._write(write)
+
     def _append(
         self, connection: Connection, verdict_id: str, fields: dict[str, Any], withdraws: str | None
     ) -> Label:
@@ -147,12 +165,16 @@ class LabelBook:
         row = Label(
             id=self._new_id(), verdict_id=verdict_id, created_at_ms=now_ms, withdraws=withdraws, **fields
         )
-        connection.execute(insert(label).values(asdict(row)))
-        labelled = truth(labels_of(connection, verdict_id)) is not None
-        connection.execute(update(verdict).where(verdict.c.id == verdict_id).values(labelled=labelled))
+        self._insert(connection, row)
         return row
 
-    def _write(self, act: Callable[[Connection], Label]) -> Label:
+    @staticmethod
+    def _insert(connection: Connection, row: Label) -> None:
+        connection.execute(insert(label).values(asdict(row)))
+        labelled = truth(labels_of(connection, row.verdict_id)) is not None
+        connection.execute(update(verdict).where(verdict.c.id == row.verdict_id).values(labelled=labelled))
+
+    def _write(self, act: Callable[[Connection], _T]) -> _T:
         try:
             with self._lock, self._engine.begin() as connection:
                 return act(connection)

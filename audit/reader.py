@@ -19,6 +19,7 @@ from audit.exact_json import dump
 from audit.labels import labels_of
 from audit.payload import decompress
 from audit.schema import document, label, payload, stratum_count, verdict, verdict_flag
+from audit.second_opinions import opinions_of
 from audit.types import Page, VerdictFilter
 
 SCAN_ROWS = 2000
@@ -70,31 +71,25 @@ class Reader:
 
     def get(self, verdict_id: str) -> bytes | None:
         """See `VerdictLog.get`."""
+        return next(iter(self.whole([verdict_id])), None)
+
+    def whole(self, ids: Sequence[str]) -> list[bytes]:
+        """Those of some stored verdicts that are there, each as `VerdictLog.get` gives it, newest first."""
         query = (
             stored_verdicts()
             .add_columns(payload.c.body)
             .join(payload, payload.c.verdict_id == verdict.c.id)
-            .where(verdict.c.id == verdict_id)
+            .where(verdict.c.id.in_(ids))
+            .order_by(verdict.c.id.desc())
         )
         try:
             with self._engine.begin() as connection:
-                row = connection.execute(query).one_or_none()
-                if row is None:
-                    return None
-                item = _item(row, _flags(connection, [row.id]).get(row.id, []))
-                item["labels"] = [one.as_json() for one in labels_of(connection, row.id)]
-                documents = _documents(connection, [row])
+                rows = connection.execute(query).all()
+                flags = _flags(connection, [row.id for row in rows])
+                documents = _documents(connection, rows)
+                return [_whole(connection, row, flags.get(row.id, []), documents) for row in rows]
         except DATABASE_ERRORS as error:
             raise LogUnavailableError(fault(error)[1]) from error
-        # The payload is spliced in as text, so that no number is read and written again.
-        parts = [dump(item)[:-1]]
-        for name, key in (("prompt", row.prompt_hash), ("ground_truth", row.ground_truth_hash)):
-            if key is not None:
-                parts.append(b'"' + name.encode() + b'":' + documents.get(key, b"null"))
-            elif name == "prompt":
-                parts.append(b'"prompt":null')
-        parts.append(decompress(row.body)[1:])
-        return b",".join(parts)
 
 
 def stored_verdicts() -> Select[Any]:
@@ -229,6 +224,21 @@ def _item(row: Row[Any], flags: list[str]) -> dict[str, Any]:
         "second": row.second,
         "inclusion_probability": inclusion_probability(row),
     }
+
+
+def _whole(connection: Connection, row: Row[Any], flags: list[str], documents: dict[str, bytes]) -> bytes:
+    item = _item(row, flags)
+    item["second_opinions"] = opinions_of(connection, row.id) if row.second is not None else []
+    item["labels"] = [one.as_json() for one in labels_of(connection, row.id)]
+    # The payload is spliced in as text, so that no number is read and written again.
+    parts = [dump(item)[:-1]]
+    for name, key in (("prompt", row.prompt_hash), ("ground_truth", row.ground_truth_hash)):
+        if key is not None:
+            parts.append(b'"' + name.encode() + b'":' + documents.get(key, b"null"))
+        elif name == "prompt":
+            parts.append(b'"prompt":null')
+    parts.append(decompress(row.body)[1:])
+    return b",".join(parts)
 
 
 def _write_cursor(verdict_id: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import Engine, func, select, update
+from sqlalchemy import Connection, Engine, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from audit.database import DATABASE_ERRORS, fault, writing_engine
@@ -70,6 +70,15 @@ def shown_stratum(stratum: str, second: str | None) -> str:
     if (side, second) in (("accept", "rejects"), ("reject", "accepts")):
         return f"{side}/second-{second}"
     return stratum
+
+
+def opinions_of(connection: Connection, verdict_id: str) -> list[dict[str, Any]]:
+    """The second opinions on one verdict, as they are told over HTTP."""
+    query = select(second_opinion).where(second_opinion.c.verdict_id == verdict_id)
+    return [
+        {"method": row.method, "outcome": row.outcome, "detail": json.loads(row.detail)}
+        for row in connection.execute(query.order_by(second_opinion.c.method))
+    ]
 
 
 class OpinionStore:

@@ -9,6 +9,8 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from app.cli.errors import CommandError
+from app.cli.export import export
+from app.cli.labels import labels
 from app.cli.lint import lint
 from app.cli.openapi import openapi
 from app.cli.serve import serve
@@ -27,6 +29,8 @@ commands.command()(settings)
 commands.command()(verify)
 commands.command()(lint)
 commands.command()(openapi)
+commands.command()(export)
+commands.add_typer(labels, name="labels")
 
 
 def _print_version(wanted: bool) -> None:

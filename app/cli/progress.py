@@ -27,3 +27,21 @@ def reading(file: Path, done: str) -> Iterator[tuple[Progress, TaskID]]:
         disable=not console.is_terminal,
     ) as progress:
         yield progress, progress.add_task("", total=file.stat().st_size or None, lines=0)
+
+
+@contextlib.contextmanager
+def counting(total: int, done: str) -> Iterator[tuple[Progress, TaskID]]:
+    """A bar over `total` things, on a terminal only; `done` says what has become of them."""
+    from rich import progress as bars
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with bars.Progress(
+        bars.MofNCompleteColumn(),
+        bars.TextColumn(done),
+        bars.BarColumn(),
+        bars.TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    ) as progress:
+        yield progress, progress.add_task("", total=total)

@@ -1,0 +1,122 @@
+"""Labels coming back from a file: exported verdicts with their labels, or a label a line; again is safe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from sqlalchemy import Engine
+
+from audit.database import DATABASE_ERRORS, fault, reading_engine
+from audit.errors import LogUnavailableError, UnknownVerdictError
+from audit.labels import ANSWERS, Label, LabelBook, NewLabel, labels_of, standing
+
+Result = Literal["added", "known", "unknown_verdict"]
+
+_NEW_FIELDS: Final = ("answer", "labeler", "cause", "note", "drawn")
+
+
+class BadLabelLineError(ValueError):
+    """A line that holds neither labels nor a verdict with labels; the message says what is wrong."""
+
+
+@dataclass(slots=True)
+class Importer:
+    """Stores labels that are not there yet. Blocks; raises `LabelNotStoredError`, `LogUnavailableError`."""
+
+    book: LabelBook
+    url: str
+    results: dict[Result, int] = field(default_factory=dict)
+    _engine: Engine | None = None
+
+    def add_line(self, line: bytes) -> None:
+        """Store the labels of one line. Raises `BadLabelLineError`; then nothing of the line is stored."""
+        for label in list(_labels(line)):
+            result = self._restore(label) if isinstance(label, Label) else self._add(*label)
+            self.results[result] = self.results.get(result, 0) + 1
+
+    def _restore(self, label: Label) -> Result:
+        try:
+            return "added" if self.book.restore(label) else "known"
+        except UnknownVerdictError:
+            return "unknown_verdict"
+
+    def _add(self, verdict_id: str, new: NewLabel) -> Result:
+        """A label without an id is known when its labeler's latest label of this verdict says the same."""
+        latest = self._standing(verdict_id).get(new.labeler)
+        if latest is not None and all(getattr(latest, name) == getattr(new, name) for name in _NEW_FIELDS):
+            return "known"
+        try:
+            self.book.add(verdict_id, new)
+        except UnknownVerdictError:
+            return "unknown_verdict"
+        return "added"
+
+    def _standing(self, verdict_id: str) -> dict[str, Label]:
+        self._engine = self._engine or reading_engine(self.url)
+        try:
+            with self._engine.begin() as connection:
+                return standing(labels_of(connection, verdict_id))
+        except DATABASE_ERRORS as error:
+            raise LogUnavailableError(fault(error)[1]) from error
+
+
+def _labels(line: bytes) -> Iterator[Label | tuple[str, NewLabel]]:
+    """The labels of a line: of an exported verdict, exported by themselves, or written by hand."""
+    try:
+        fields = json.loads(line.decode("utf-8", "surrogatepass"))
+    except ValueError as error:
+        raise BadLabelLineError(f"not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise BadLabelLineError("not an object")
+    if isinstance(fields.get("labels"), list):
+        yield from map(_stored, fields["labels"])
+    elif "id" in fields and "created_at" in fields:
+        yield _stored(fields)
+    else:
+        yield _text(fields, "verdict_id"), _new(fields)
+
+
+def _stored(fields: Any) -> Label:
+    if not isinstance(fields, dict):
+        raise BadLabelLineError("labels: not a list of objects")
+    try:
+        moment = datetime.fromisoformat(_text(fields, "created_at"))
+    except ValueError:
+        raise BadLabelLineError("created_at: not a time") from None
+    new = _new(fields)
+    return Label(
+        id=_text(fields, "id"),
+        verdict_id=_text(fields, "verdict_id"),
+        created_at_ms=round(moment.timestamp() * 1000),
+        withdraws=_text(fields, "withdraws", optional=True) or None,
+        **{name: getattr(new, name) for name in _NEW_FIELDS},
+    )
+
+
+def _new(fields: dict[str, Any]) -> NewLabel:
+    answer = _text(fields, "answer")
+    if answer not in ANSWERS:
+        raise BadLabelLineError(f"answer: {answer[:40]!r} is none of {', '.join(ANSWERS)}")
+    drawn = fields.get("drawn", False)
+    if not isinstance(drawn, bool):
+        raise BadLabelLineError("drawn: not true or false")
+    return NewLabel(
+        answer=answer,
+        labeler=_text(fields, "labeler"),
+        cause=_text(fields, "cause", optional=True) or None,
+        note=_text(fields, "note", optional=True) or None,
+        drawn=drawn,
+    )
+
+
+def _text(fields: dict[str, Any], name: str, *, optional: bool = False) -> str:
+    value = fields.get(name)
+    if optional and value is None:
+        return ""
+    if not isinstance(value, str) or not (value or optional):
+        raise BadLabelLineError(f"{name}: not a text" if name in fields else f"{name} is missing")
+    return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
