@@ -7,7 +7,7 @@ from typing import Literal
 
 from sandbox.types import Limits, RunStatus
 
-Harness = Literal["script", "calls", "asserts", "candidate", "probe"]
+Harness = Literal["script", "calls", "asserts", "candidate", "native", "together", "probe"]
 """Whose `main` runs in the child once all layers are on: that of `sandbox.child.<harness>`, or, for
 `probe`, of the self-test in `sandbox.zygote.probe`."""
 

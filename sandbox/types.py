@@ -67,11 +67,16 @@ class CallCase:
 
 @dataclass(frozen=True, slots=True)
 class AssertCase:
-    """Run test code in a process of its own; the program's functions are stubs there, called by value."""
+    """Run test code in a process of its own; the program's functions are stubs there, called by value.
+
+    nonce: not empty: run both in one process, which has to repeat it beside its outcome. Weaker: the program
+        can tamper with what the tests run on.
+    """
 
     code: tuple[str, ...]
     setup: str = ""
     entry_point: str | None = None
+    nonce: str = ""
 
 
 Case = ScriptCase | CallCase | AssertCase

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import json
-import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sandbox.child import bare_stack, known, report, surroundings, test_code, uncaught, unittest_runs
 from sandbox.child.link import Link
 from sandbox.child.stubs import RemoteType
+
+if TYPE_CHECKING:
+    from unittest import TestResult
 
 FILE_NAME = "tests.py"
 
@@ -51,20 +55,39 @@ def _namespace(request: dict[str, Any]) -> dict[str, Any]:
 def _run(
     tests: test_code.Examined, entry_point: str | None, link: Link, namespace: dict[str, Any]
 ) -> tuple[str, str]:
-    """Run setup and tests; a pass is their normal end, never the end of the process."""
+    if "seed" in tests.words:
+        _mirror_seeds(link, "random")
+        if "numpy" in tests.words and find_spec("numpy") is not None:
+            _mirror_seeds(link, "numpy.random")
+    return decide(
+        tests, entry_point, namespace, lambda: _prepare(tests, entry_point, link, namespace), link.raised
+    )
+
+
+def decide(
+    tests: test_code.Examined,
+    entry_point: str | None,
+    namespace: dict[str, Any],
+    prepare: Callable[[], Mapping[str, Any]],
+    of_program: Sequence[BaseException] | None,
+) -> tuple[str, str]:
+    """Run setup and tests; a pass is their normal end, never the end of the process.
+
+    prepare: puts what the program gives into the namespace, and runs the setup there. of_program: what the
+    program has raised; None where every exception may be the program's.
+    """
+    results: list[TestResult] = []
     try:
         results = unittest_runs.recorded() if "unittest" in tests.words else []
-        if "seed" in tests.words:
-            _mirror_seeds(link)
-        given = _prepare(tests, entry_point, link, namespace)
+        given = prepare()
         for code in tests.codes:
             bare_stack.call(exec, code, namespace)
         if tests.calls_check:
-            namespace["check"](namespace[str(entry_point)])
+            bare_stack.call(namespace["check"], namespace[str(entry_point)])
     except test_code.InvalidTestsError as error:
         return error.state, error.message
     except BaseException as error:
-        state, message = _ended_by(error, link.raised)
+        state, message = _ended_by(error, of_program, bool(results))
         if state != "passed":
             return state, message
     failure = unittest_runs.failure(results)
@@ -77,16 +100,20 @@ def _run(
     return "passed", ""
 
 
-def _ended_by(error: BaseException, of_program: Sequence[BaseException]) -> tuple[str, str]:
-    """What an exception out of the test code says. of_program: what the program has raised."""
-    if isinstance(error, SystemExit) and not _is_among(error, of_program):
-        return ("failed", _words(error)) if error.code else ("passed", "")
+def _ended_by(
+    error: BaseException, of_program: Sequence[BaseException] | None, has_results: bool
+) -> tuple[str, str]:
+    """What an exception out of the test code says: of tests that end themselves, their results tell."""
+    if isinstance(error, SystemExit):
+        is_of_tests = has_results if of_program is None else not _is_among(error, of_program)
+        if is_of_tests:
+            return ("failed", words(error)) if error.code else ("passed", "")
     uncaught.show(error)
     if isinstance(error, AssertionError):
-        return "failed", _words(error)
-    if _lacks_module(error, of_program):
-        return "unsupported", f"the test code needs what is not here: {_words(error)}"
-    return "error", _words(error)
+        return "failed", words(error)
+    if of_program is not None and _lacks_module(error, of_program):
+        return "unsupported", f"the test code needs what is not here: {words(error)}"
+    return "error", words(error)
 
 
 def _lacks_module(error: BaseException, of_program: Sequence[BaseException]) -> bool:
@@ -120,8 +147,8 @@ def _prepare(
     try:
         exec(tests.setup, namespace)  # noqa: S102
     except Exception as error:
-        if _fails_alone(tests.setup, error):
-            raise test_code.InvalidTestsError("invalid_tests", f"setup: {_words(error)}") from None
+        if not _is_among(error, link.raised) and _fails_alone(tests.setup, error):
+            raise test_code.InvalidTestsError("invalid_tests", f"setup: {words(error)}") from None
         raise
     for name in (entry_point, *tests.declared):
         if name in given:
@@ -129,15 +156,16 @@ def _prepare(
     return given
 
 
-def _mirror_seeds(link: Link) -> None:
-    """Have `random.seed` of the test code set the program's generator too."""
-    seed_here = random.seed
+def _mirror_seeds(link: Link, module: str) -> None:
+    """Have `seed` of a module set the program's generator too, when the test code calls it."""
+    generator = importlib.import_module(module)
+    seed_here = generator.seed
 
     def seed(*args: Any, **kwargs: Any) -> None:
         seed_here(*args, **kwargs)
-        link.request("seed", args, kwargs)
+        link.request("seed", (module, *args), kwargs)
 
-    random.seed = seed
+    vars(generator)["seed"] = seed
 
 
 def _fails_alone(setup: CodeType, error: Exception) -> bool:
@@ -161,7 +189,8 @@ def _may_be_asked(word: str) -> bool:
     return word.isidentifier() and not word.startswith("__") and not hasattr(sys.modules["builtins"], word)
 
 
-def _words(error: BaseException) -> str:
+def words(error: BaseException) -> str:
+    """An exception in a line."""
     try:
         return f"{type(error).__name__}: {error}"[:1500]
     except Exception:

@@ -33,14 +33,60 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     surroundings.open_streams()
     printed = _Printed()
     sys.stdout = printed
+    sys.stdin = _Given(link)
     link.take_output = printed.take
     builtins.input = lambda prompt="": link.request("input", (str(prompt),))
     warnings.warn = lambda text, category=UserWarning, *_, **__: link.request("warn", (text, category))  # type: ignore[assignment]
     module = surroundings.fresh_module(MODULE_NAME, FILE_NAME, program.source)
     surroundings.settle(FILE_NAME)
     bare_stack.call(exec, program.code, module.__dict__)
-    link.operations.names = lambda names: _chosen(module.__dict__, names, request["entry_point"])
+    link.operations.names = lambda names: chosen(module.__dict__, names, request["entry_point"])
     link.serve()
+
+
+class _Given(io.TextIOBase):
+    """Standard input of the program: what the test process has, which may have replaced it."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.buffer = _GivenBytes(link)
+
+    encoding = "utf-8"
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def fileno(self) -> int:
+        """The descriptor, for what is read past this stream."""
+        return 0
+
+    def read(self, size: int | None = -1, /) -> str:
+        """As of any text stream."""
+        return str(self._link.request("read", ("read", -1 if size is None else size)))
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        """As of any text stream."""
+        return str(self._link.request("read", ("readline", size)))
+
+
+class _GivenBytes(io.BufferedIOBase):
+    """The same in bytes."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """As of any stream."""
+        return bytes(self._link.request("read", ("buffer.read", -1 if size is None else size)))
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """As of any stream."""
+        return bytes(self._link.request("read", ("buffer.readline", -1 if size is None else size)))
 
 
 class _Printed(io.TextIOWrapper):
@@ -66,7 +112,7 @@ class _Printed(io.TextIOWrapper):
         return printed.decode("utf-8", "replace")
 
 
-def _chosen(namespace: dict[str, Any], names: list[str], entry_point: str | None) -> dict[str, Any]:
+def chosen(namespace: dict[str, Any], names: list[str], entry_point: str | None) -> dict[str, Any]:
     """What the program defines of these names; an entry point may be a method of `Solution`."""
     chosen = {name: namespace[name] for name in names if name in namespace and _can_be_told(namespace[name])}
     solution = namespace.get("Solution")

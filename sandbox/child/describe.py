@@ -8,10 +8,11 @@ from typing import Any
 
 from sandbox.child import known
 from sandbox.child.shared import KINDS, Element
-from sandbox.child.stubs import PLAIN_BASES, SPECIALS
+from sandbox.child.stub_methods import SPECIALS
+from sandbox.child.stubs import PLAIN_BASES
 
 NEVER_SENT = (types.FrameType, types.CodeType, types.ModuleType)
-"""Objects that would show the inside of a process."""
+"""Objects that would show the candidate the inside of the process that decides."""
 
 Pack = Callable[[Any], Element]
 _MUTABLE_BASES = tuple(KINDS.values())

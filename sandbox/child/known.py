@@ -15,9 +15,31 @@ from typing import Any
 _TYPE_MODULES = frozenset({"builtins", "types"})
 _PURE = (
     "bisect cmath collections collections.abc copy datetime decimal fractions functools heapq itertools json "
-    "math numbers operator random re statistics string typing"
+    "math numbers operator random re statistics string"
 )
 _PURE_MODULES = frozenset(_PURE.split())
+_BUILTINS = (
+    "abs all any ascii bin callable chr divmod format hash hex isinstance issubclass len max min oct ord pow "
+    "repr round sorted sum"
+)
+_PURE_BUILTINS = frozenset(_BUILTINS.split())
+_EVALUATING = frozenset({"namedtuple", "singledispatch"})
+"""Functions that turn texts into code."""
+_ACTING = frozenset(
+    {
+        "antigravity",
+        "ensurepip",
+        "idlelib",
+        "lib2to3",
+        "test",
+        "this",
+        "tkinter",
+        "turtle",
+        "turtledemo",
+        "venv",
+    }
+)
+"""Modules that do something when they are imported, or have parts that do."""
 _IN_C = {
     "_bisect": "bisect",
     "_collections": "collections",
@@ -55,7 +77,7 @@ def name_of(thing: Any, trusted: bool) -> list[str] | None:
     if isinstance(thing, type | FunctionType | BuiltinFunctionType):
         module, name = _told_name(thing)
         if is_library(module) and _look_up(module, name) is thing:
-            return [module, name] if trusted or _may_be_named(module, thing) else None
+            return [module, name] if trusted or _may_be_named(thing) else None
     return None
 
 
@@ -76,15 +98,23 @@ def find(module: Any, name: Any, trusted: bool) -> Any:
     """The object of that name here; raises KeyError. trusted: False for what the candidate names."""
     if not isinstance(module, str) or not isinstance(name, str):
         raise KeyError(str(module))
+    if not trusted and not _is_harmless(module, name):
+        raise KeyError(f"{module}.{name}")
     if module not in sys.modules and _is_importable(module):
         try:
             __import__(module)
-        except ImportError:
-            raise KeyError(module) from None
+        except BaseException as error:  # of the candidate's choice, so an exit would be its word
+            raise KeyError(module) from error
     found = _look_up(module, name)
-    if found is None or not (trusted or _may_be_named(module, found)):
+    if found is None or not (trusted or _may_be_named(found)):
         raise KeyError(f"{module}.{name}")
     return found
+
+
+def _is_harmless(module: str, name: str) -> bool:
+    """Whether a candidate's name leads straight to what is public, in a module that does not act."""
+    parts = [*module.split("."), *name.split(".")]
+    return parts[0] not in _ACTING and not any(part.startswith("_") for part in parts)
 
 
 def is_module_word(word: str) -> bool:
@@ -115,11 +145,21 @@ def _steers(module: str) -> bool:
     return module.partition(".")[0] in _CONTROL
 
 
-def _may_be_named(module: str, found: Any) -> bool:
+def _may_be_named(found: Any) -> bool:
+    """Whether a candidate may name this object: it goes by where the object itself says it is from."""
+    if found is Ellipsis or found is NotImplemented:
+        return True
     if isinstance(found, ModuleType):
-        return not _steers(module)
-    if isinstance(found, type) and issubclass(found, BaseException):
-        return not _steers(module)
-    if module in _TYPE_MODULES:
-        return isinstance(found, type) or found is Ellipsis or found is NotImplemented
-    return module in _PURE_MODULES
+        return not _steers(found.__name__)
+    if not isinstance(found, type | FunctionType | BuiltinFunctionType):
+        return False
+    module, name = _told_name(found)
+    if isinstance(found, type):
+        return module in _TYPE_MODULES or module in _PURE_MODULES or _is_plain_error(found, module)
+    if module == "builtins":
+        return name in _PURE_BUILTINS
+    return module in _PURE_MODULES and name not in _EVALUATING
+
+
+def _is_plain_error(found: type, module: str) -> bool:
+    return issubclass(found, BaseException) and bool(module) and not _steers(module)

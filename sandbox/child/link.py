@@ -13,10 +13,13 @@ from typing import Any
 
 from sandbox.child.objects import Objects
 from sandbox.child.operations import Operations
-from sandbox.child.stubs import UnsupportedTestsError
 
 MAX_MESSAGE_BYTES = 64 << 20
 _to_text = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+
+
+class UnsupportedTestsError(BaseException):
+    """The test code does what cannot be carried to the other process; no `except Exception` may hide it."""
 
 
 class LostError(BaseException):
@@ -56,9 +59,9 @@ class Link:
         """What `str` gave for an exception over there."""
         return self.objects.text_of(error)
 
-    def uses_processes(self) -> bool:
-        """Whether the test code starts processes, which cannot ask."""
-        return not self.names.isdisjoint({"multiprocessing", "ProcessPoolExecutor"})
+    def asks_for(self, word: str) -> bool:
+        """Whether the text of the test code has this word."""
+        return word in self.names
 
     def means_class(self, kind: type) -> bool:
         """Whether the test code itself names the class or a base of it, and so means its methods."""
@@ -110,7 +113,7 @@ class Link:
     def _result(self, message: dict[str, Any], ends_iteration: bool) -> Any:
         try:
             value = self._unpacked(message, lambda: self.objects.wire.unpack(message["value"]))
-        except Exception as fault:
+        except BaseException as fault:
             raise self._lose(f"a reply that cannot be read: {fault!r:.200}") from None
         if not message.get("raised"):
             return value
@@ -125,7 +128,7 @@ class Link:
         """Do what is asked and send the result; locals must not keep containers alive (see `shared`)."""
         try:
             args, kwargs = self._unpacked(message, lambda: self._arguments(message))
-        except Exception as fault:
+        except BaseException as fault:
             raise self._lose(f"a request that cannot be read: {fault!r:.200}") from None
         reply = self._done(str(message["ask"]), args, kwargs)
         del args, kwargs

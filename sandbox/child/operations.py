@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import builtins
 import copy
+import importlib
 import operator
-import random
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
 
+from sandbox.child import introspection
 from sandbox.child.describe import mutable_base, real_value
 from sandbox.child.objects import Objects
-from sandbox.child.stubs import SPECIALS
+from sandbox.child.stub_methods import SPECIALS
 
 _NATURAL: dict[str, Callable[..., Any]] = {
     "__iter__": iter,
@@ -32,7 +34,7 @@ _NATURAL: dict[str, Callable[..., Any]] = {
 _INSIDE = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
 """Attributes of generators, frames and code that lead inside a process."""
 
-_OF_NOTHING = ("input", "warn")
+_OF_NOTHING = ("input", "read", "warn")
 """Operations that are of no object."""
 _HARMLESS = ("__name__", "__qualname__", "__doc__")
 
@@ -50,11 +52,7 @@ class Operations:
         function = _OPERATIONS.get(operation)
         if function is None:
             raise TypeError(f"unknown operation {operation!r}")
-        if (
-            self._guarded
-            and operation not in ("input", "warn")
-            and not (args and self._objects.is_own(args[0]))
-        ):
+        if self._guarded and operation not in _OF_NOTHING and not (args and self._objects.is_own(args[0])):
             raise TypeError(f"{operation!r} of what was never handed over")
         return function(self, *args, **kwargs)
 
@@ -95,12 +93,28 @@ class Operations:
         return getattr(mutable_base(type(target)), name)(target, *args, **kwargs)
 
     def _await(self, target: Any) -> Any:
+        """Wait in a loop of its own; around it another may be running, which has asked for this."""
         import asyncio
 
         async def result() -> Any:
             return await target
 
-        return asyncio.run(result())
+        around = asyncio._get_running_loop()  # noqa: SLF001
+        asyncio._set_running_loop(None)  # noqa: SLF001
+        try:
+            return asyncio.run(result())
+        finally:
+            asyncio._set_running_loop(around)  # noqa: SLF001
+
+    def _read(self, method: str, *args: Any) -> Any:
+        """What the test code has for standard input."""
+        if method not in ("read", "readline", "buffer.read", "buffer.readline"):
+            raise TypeError(f"unknown operation {method!r}")
+        return operator.attrgetter(method)(sys.stdin)(*args)
+
+    def _seed(self, module: str, *args: Any, **kwargs: Any) -> None:
+        generator = importlib.import_module("numpy.random" if module == "numpy.random" else "random")
+        generator.seed(*args, **kwargs)
 
     def _names(self, *names: str) -> Any:
         return self.names(list(names))
@@ -125,7 +139,10 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "real": lambda _, target: real_value(target),
     "copy": lambda _, target: copy.copy(target),
     "deepcopy": lambda _, target: copy.deepcopy(target),
-    "seed": lambda _, *args, **kwargs: random.seed(*args, **kwargs),
+    "signature": lambda _, target: introspection.tell_signature(target),
+    "fields": lambda _, target: introspection.tell_fields(target),
+    "seed": Operations._seed,  # noqa: SLF001
+    "read": Operations._read,  # noqa: SLF001
     "dir": lambda _, target: dir(target),
     "warn": lambda _, message, category: warnings.warn(message, category, stacklevel=2),
     "input": lambda _, prompt="": builtins.input(prompt),

@@ -44,8 +44,8 @@ class Examined(NamedTuple):
     calls_check: bool
 
 
-def read(setup: str, texts: Sequence[str], entry_point: str | None) -> Examined:
-    """Compile and examine test code; raises InvalidTestsError."""
+def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bool = True) -> Examined:
+    """Compile and examine test code; raises InvalidTestsError. apart: the program has another process."""
     setup_tree, *trees = [_parse(text) for text in (setup, *texts)]
     body = [statement for tree in trees for statement in tree.body]
     calls_check = _only_defines_check(body)
@@ -54,25 +54,27 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None) -> Examined:
     reachable = _reachable([*setup_tree.body, *body], {"check"} if calls_check else set())
     if not any(map(_can_fail, reachable)):
         raise InvalidTestsError("asserts_nothing", "no assertion in the test code can be reached")
-    asked = elsewhere.asked([setup_tree, *trees])
-    if asked is not None:
-        raise InvalidTestsError("unsupported", f"the test code asks for what stays in its process: {asked}")
     setup_code, codes = _compile(setup, "setup.py"), tuple(_compile(text, "tests.py") for text in texts)
     words = frozenset(word for text in (setup, *texts) for word in _WORD.findall(text))
     declared = frozenset(_declared(setup_tree.body))
-    needed = outside.names([setup_tree, *trees])
-    if needed is None:
-        needed = words
+    all_trees = [setup_tree, *trees]
+    told = outside.names(all_trees)
+    needed = words if told is None else told
     used = _names_used(node for tree in trees for node in ast.walk(tree))
     needed |= {
         name for name in (entry_point, *declared) if name is not None and (calls_check or name in used)
     }
+    asked = (
+        elsewhere.asked([setup_tree, *trees], needed) if apart else elsewhere.missing([setup_tree, *trees])
+    )
+    if asked is not None:
+        raise InvalidTestsError("unsupported", f"the test code {asked}")
     return Examined(
         setup=setup_code,
         codes=codes,
         words=words,
         needed=needed,
-        dotted=frozenset(_dotted([setup_tree, *trees])),
+        dotted=frozenset(_dotted(all_trees)),
         declared=declared,
         calls_check=calls_check,
     )

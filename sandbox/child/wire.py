@@ -2,7 +2,8 @@
 
 An element of a message is JSON; what JSON cannot hold is an object with one key, its tag:
   i integer beyond 64 bits, in hexadecimal    b bytes    t tuple    z frozenset    v value of the library
-  a numpy scalar    @ number of a shared container    n module and name of what both processes have
+  a numpy scalar    y expression of sympy    @ number of a shared container
+  n module and name of what both processes have
 and, made by `objects`:  p an object of the sender    o an object of the receiver    k a class of the sender
   w an instance of a subclass of an immutable plain type    e an exception
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
-from sandbox.child import arrays, known, library_values
+from sandbox.child import arrays, known, library_values, symbols
 from sandbox.child.shared import Element, Shared, kind_of
 
 _SMALL = 1 << 63
@@ -81,6 +82,9 @@ class Wire:
         scalar = arrays.scalar_contents(value)
         if scalar is not None:
             return {"a": scalar}
+        expression = symbols.contents(value)
+        if expression is not None:
+            return {"y": expression}
         return self._foreign.pack(value)
 
     def unpack(self, element: Element) -> Any:
@@ -127,4 +131,5 @@ class Wire:
         "n": _find,
         "v": _make,
         "a": lambda _, content: arrays.scalar(*content),
+        "y": lambda _, content: symbols.make(content),
     }

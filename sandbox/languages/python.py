@@ -27,7 +27,7 @@ HEAVY_PACKAGES = ("numpy", "scipy", "pandas", "sympy")
 """Texts that name one of these run in the `sci` zygote, which has imported it already."""
 
 _ASSERT_STATES = frozenset(get_args(AssertState))
-_FAULTY_TESTS = ("invalid_tests", "asserts_nothing")
+_FAULTY_TESTS = ("invalid_tests", "asserts_nothing", "unsupported")
 _UNUSABLE = {"no_code": RunStatus.NO_CODE, "compile_error": RunStatus.COMPILE_ERROR}
 
 
@@ -41,6 +41,9 @@ def to_run(program: Program, case: Case, limits: Limits) -> RunSpec:
         calls = [values.encode([list(call.args), dict(call.kwargs)]) for call in case.calls]
         job = _program_job(program, case.setup, case.entry_point, prefer_entry_point=True, calls=calls)
         return RunSpec((Child("calls", job),), limits, zygote)
+    if case.nonce:
+        job = _program_job(program, case.setup, case.entry_point, code=case.code, nonce=case.nonce)
+        return RunSpec((Child("together", job),), limits, zygote)
     job = _program_job(program, case.setup, case.entry_point)
     tests = json.dumps({"code": case.code, "setup": case.setup, "entry_point": case.entry_point})
     return RunSpec((Child("asserts", tests.encode()), Child("candidate", job)), limits, zygote)
@@ -52,7 +55,7 @@ def from_run(index: int, case: Case, run: RunResult) -> CaseResult:
     # The harness's first word and an answer for each call; a program may have written millions more.
     wanted = 1 + (len(case.calls) if isinstance(case, CallCase) else 0)
     messages = list(islice(_messages(run.children[-1].channel), wanted))
-    asserts = _assert_outcome(_messages(child.channel)) if isinstance(case, AssertCase) else None
+    asserts = _assert_outcome(child.channel, case.nonce) if isinstance(case, AssertCase) else None
     if asserts is not None and asserts.state in _FAULTY_TESTS:
         status, message = run.status, ""  # found before the program was looked at
     else:
@@ -145,10 +148,16 @@ def _call_result(message: dict[str, Any]) -> CallResult:
         return CallResult(plain=False, error=str(error)[:500])
 
 
-def _assert_outcome(messages: Iterator[dict[str, Any]]) -> AssertOutcome | None:
-    """The test process's last word; None if it left without one."""
+def _assert_outcome(channel: bytes, nonce: str) -> AssertOutcome | None:
+    """The test process's last word; None if it left without one.
+
+    Where the program shares the process, only its first word is trusted, which it has before the program
+    begins, and words with the nonce.
+    """
     outcome = None
-    for message in messages:
+    for number, message in enumerate(_messages(channel)):
+        if nonce and number and message.get("nonce") != nonce:
+            continue
         if message.get("state") in _ASSERT_STATES:
             outcome = AssertOutcome(message["state"], str(message.get("message", ""))[:2048])
     return outcome

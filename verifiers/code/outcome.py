@@ -24,7 +24,9 @@ CaseStatus = Reason | Literal["not_run", "starved"]
 
 PER_CASE: Final = "per_case"
 SHARED: Final = "shared"
-Mode = Literal["per_case", "shared"]
+SHARED_PROCESS: Final = "shared_process"
+Mode = Literal["per_case", "shared", "shared_process"]
+"""`shared`: cases of one program in one process. `shared_process`: program and test code in one."""
 
 _STATUSES: dict[RunStatus, CaseStatus] = {
     RunStatus.CPU_TIME_EXCEEDED: "timeout",

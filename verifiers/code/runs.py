@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
+import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from verifiers.code.outcome import (
     LIMITS,
     PER_CASE,
     SHARED,
+    SHARED_PROCESS,
     JudgedCase,
     Judgement,
     Reason,
@@ -71,6 +73,7 @@ class Runner:
     limits: Limits
     stop_early: bool = False
     share: bool = True
+    allow_shared_process: bool = False
 
     async def stdin(self, tests: StdinTests, cases: Sequence[StdinCase]) -> Judgement:
         """Every case in a process of its own; its output compared."""
@@ -127,9 +130,18 @@ class Runner:
         return Judgement(fill(judged, len(cases)), SHARED if shared else PER_CASE)
 
     async def asserts(self, tests: AssertTests) -> Judgement:
-        """One run of two processes; raises InvalidTestsError or UnsupportedTestsError for what tests say."""
-        result = await self._one(AssertCase(tests.code, tests.setup, tests.entry_point))
-        return Judgement((judge_run(result, _judge_asserts),))
+        """One run of two processes, or of one if two do not do and that is allowed.
+
+        Raises InvalidTestsError or UnsupportedTestsError for what tests say.
+        """
+        case = AssertCase(tests.code, tests.setup, tests.entry_point)
+        try:
+            return Judgement((judge_run(await self._one(case), _judge_asserts),))
+        except UnsupportedTestsError:
+            if not self.allow_shared_process:
+                raise
+        together = replace(case, nonce=secrets.token_hex(16))
+        return Judgement((judge_run(await self._one(together), _judge_asserts),), SHARED_PROCESS)
 
     def _results(self, cases: Sequence[Case], limits: Limits) -> AsyncGenerator[CaseResult, None]:
         return self.sandbox.run(Submission(self.program, tuple(cases), limits, self.stop_early))

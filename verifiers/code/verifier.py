@@ -18,7 +18,7 @@ from verifiers.code.ground_truth import read_tests
 from verifiers.code.options import CodeOptions, bounded_options, to_limits
 from verifiers.code.outcome import JudgedCase, Judgement, Reason
 from verifiers.code.runs import Runner
-from verifiers.code.tests import AssertTests, FunctionTests, StdinTests, Tests, TestsError
+from verifiers.code.tests import AssertTests, FunctionTests, StdinTests, Tests, TestsError, check_language
 from verifiers.types import Outcome, Task, Unscorable, Verdict
 
 _FILES = resources.files("verifiers.code")
@@ -78,7 +78,9 @@ class CodeVerifier:
             if not report.available:
                 return Unscorable("sandbox_unavailable", report.reason)
             if language not in report.languages:
-                return Unscorable("language_unavailable", f"{language} is not available here")
+                offered = ", ".join(report.languages)
+                return Unscorable("language_unavailable", f"{language:.40} is not here; offered: {offered}")
+            check_language(tests, language)
             judgement = await self._judge(task.response, tests, language, options)
         except TestsError as error:
             return Unscorable(error.kind, str(error))
@@ -96,7 +98,9 @@ class CodeVerifier:
         report = self._sandbox.report()
         limits = to_limits(options.limits, report.default_limits)
         share = options.isolation == "default"
-        runner = Runner(self._sandbox, program, limits, options.stop_early, share)
+        runner = Runner(
+            self._sandbox, program, limits, options.stop_early, share, options.allow_shared_process
+        )
         return await run_tests(runner, tests)
 
 
