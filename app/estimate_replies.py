@@ -1,4 +1,4 @@
-"""Estimates -> what is told of them over HTTP."""
+"""Estimates and their changes -> what is told of them over HTTP."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from audit import timestamps
+from audit.drift import Change, Look
 from audit.estimate_reader import GroupEstimates, GroupKey
 from audit.estimates import Estimates, SideSummary
 from audit.intervals import bound_without_errors
@@ -92,4 +93,28 @@ def _part(part: Part, confidence: float) -> dict[str, Any]:
         "upper_one_sided": (
             bound_without_errors(part.rate.known_from, confidence) if labelled and not part.errors else None
         ),
+    }
+
+
+def told_look(look: Look) -> dict[str, Any]:
+    """One span, as `LookReply`."""
+    span = look.span
+    return {
+        "version": span.version,
+        "start": timestamps.from_s(span.start_s),
+        "end": timestamps.from_s(span.end_s),
+        "measures": {measure: _change(change) for measure, change in look.changes.items()},
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    difference, lower, upper = change.difference or (None, None, None)
+    return {
+        "before": change.before,
+        "after": change.after,
+        "difference": difference,
+        "lower": lower,
+        "upper": upper,
+        "confidence": change.confidence,
+        "alarm": change.alarm,
     }

@@ -105,3 +105,29 @@ def test_bad_queries(labelled: Client, query: dict[str, Any], pointer: str) -> N
     reply = labelled.get(PATH, params=query)
     assert reply.status_code == 422
     assert [error["pointer"] for error in reply.json()["errors"]] == [pointer]
+
+
+@pytest.mark.parametrize("by", ["window", "version"])
+def test_drift(labelled: Client, by: str) -> None:
+    """One window and one version: nothing to compare with, and that is no error."""
+    body = told(labelled, "/v1/audit/drift", verifier="exact", by=by)
+    validate(labelled, "DriftReply", body)
+    assert body["items"] == []
+    assert labelled.get("/v1/audit/drift").json()["errors"][0]["pointer"] == "/query/verifier"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"rate": 0.01, "half_width": 0.005}, {"for_half_width": 1606}),
+        ({"rate": 0.05, "half_width": 0.02, "per_group": 8}, {"for_half_width": 1783, "design_effect": 3.8}),
+        ({"errors": 1, "rate": 0.01}, {"to_find": 299}),
+        ({"errors": 3, "rate": 0.02, "share": 0.2, "probability": 0.9}, {"to_find": 1329}),
+        ({"rate": 1e-9, "share": 1e-6}, {"to_find": None}),
+    ],
+)
+def test_label_needs(labelled: Client, query: dict[str, float], expected: dict[str, float | None]) -> None:
+    """Numbers of labels for a width and for finding errors."""
+    body = told(labelled, "/v1/audit/label-needs", **query)
+    validate(labelled, "NeedsReply", body)
+    assert body | expected == pytest.approx(body)
