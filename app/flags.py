@@ -34,17 +34,18 @@ REPLACED: Final = "replaced_characters"
 _FIRST: Final = (EMPTY, TRUNCATED)
 _LAST: Final = (SEVERAL, IN_REASONING, HEDGED, REPETITIVE, REPLACED)
 
-_HEDGES: Final = (
-    "guess", "not sure", "unsure", "not certain", "maybe", "perhaps", "probably", "might be", "could be",
-    "either",
-)  # fmt: skip
-_BEFORE: Final = 100
-_AFTER: Final = 40
-"""Characters around the answer in which words of doubt are looked for."""
+_DOUBTS: Final = ("guess", "not sure", "unsure", "maybe", "perhaps", "probably", "either")
+_OR: Final = " or "
+_HEDGES: Final = (*_DOUBTS, _OR)
+_NEAR: Final = 64
+"""Characters on either side of the answer in which words of doubt are looked for."""
 _BESIDE: Final = 12
-"""Characters around the answer in which `or` makes it one of two."""
+"""Characters on either side of the answer in which `or` makes it one of two."""
 _LONGEST: Final = 200
 """Characters of the answer itself that are looked at."""
+
+_OPENING: Final = 32
+"""Characters in which reasoning that was not closed begins."""
 
 _CHUNK: Final = 16
 _REACH: Final = 1024
@@ -55,7 +56,8 @@ _LEAST: Final = 64
 
 _BOX: Final = re.compile(r"\\boxed[ \t\r\n]*+\{([^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+)\}")
 """A complete box with at most one level of braces inside."""
-_HEDGE: Final = re.compile(rf"\b(?:{'|'.join(_HEDGES)})\b", re.IGNORECASE)
+_DOUBT: Final = re.compile(rf"\b(?:{'|'.join(_DOUBTS)})\b", re.IGNORECASE)
+_MOST_BOXES: Final = 256
 _MOST_SPANS: Final = 20
 
 Span = tuple[int, int]
@@ -84,9 +86,12 @@ class Flagger:
         if response.count("\\boxed") > 1 and len(_boxes(task)) > 1:
             flags += (SEVERAL,)
         if span is not None:
-            if "<" in response and _is_in_reasoning(response, span):
+            start, end = span
+            if response.find("</think>", start) >= 0 or _is_never_closed(response):
                 flags += (IN_REASONING,)
-            if _hedges(response, span):
+            end = end if end - start < _LONGEST else start + _LONGEST
+            near = response[start - _NEAR if start > _NEAR else 0 : end + _NEAR].lower()
+            if any(map(near.__contains__, _HEDGES)) and _hedges(response, start, end):
                 flags += (HEDGED,)
         if not response or response.isspace():
             flags += (EMPTY,)
@@ -105,14 +110,14 @@ def evidence(flag: str, task: Task, verdict: Verdict | None) -> str | None:
     if flag == SEVERAL:
         spans = _boxes(task)
     elif flag == HEDGED and span is not None:
-        spans = _hedges(response, span)
+        spans = _hedges(response, span[0], min(span[1], span[0] + _LONGEST))
     elif flag == REPETITIVE:
         period = _period(response)
         spans = [(len(response) - period, len(response))]
     elif flag == REPLACED:
         spans = [(at.start(), at.end()) for at in islice(re.finditer("\ufffd+", response), _MOST_SPANS)]
     elif flag == EMPTY:
-        spans = [(0, len(response))]
+        spans = [(0, len(response))] if response else ()
     elif span is not None:
         spans = [span]
     return json.dumps(spans[:_MOST_SPANS]) if spans else None
@@ -125,34 +130,21 @@ def _boxes(task: Task) -> list[Span]:
     if getattr(task.options, "reasoning", "keep") != "keep":
         begin = response.rfind("</think>") + 1
     found: dict[str, Span] = {}
-    for box in _BOX.finditer(response, begin):
+    for box in islice(_BOX.finditer(response, begin), _MOST_BOXES):
         found.setdefault("".join(box[1].split()), box.span(1))
     return list(found.values())
 
 
-def _is_in_reasoning(response: str, span: Span) -> bool:
-    """Whether the answer stands before the last `</think>`, or after a `<think>` that is never closed."""
-    close = response.rfind("</think>")
-    return span[0] < close if close >= 0 else 0 <= response.find("<think>") < span[0]
+def _is_never_closed(response: str) -> bool:
+    """Whether the response begins with reasoning that does not end."""
+    return response.find("<think>", 0, _OPENING) >= 0 and "</think>" not in response
 
 
-def _hedges(response: str, span: Span) -> list[Span]:
-    """Words of doubt near the answer, and `or` right beside or inside it."""
-    start, end = span
-    end = min(end, start + _LONGEST)
-    found: list[Span] = []
-    begin = max(0, start - _BEFORE)
-    near = response[begin : end + _AFTER]
-    lower = near.lower()
-    for word in _HEDGES:
-        if word in lower:
-            found = [(begin + word.start(), begin + word.end()) for word in _HEDGE.finditer(near)]
-            break
-    begin = max(0, start - _BESIDE)
-    at = response.find(" or ", begin, end + _BESIDE)
-    if at >= 0:
-        found.append((at + 1, at + 3))
-    return found
+def _hedges(response: str, start: int, end: int) -> list[Span]:
+    """Words of doubt near the answer at `[start, end)`, and `or` right beside or inside it."""
+    spans = [at.span() for at in _DOUBT.finditer(response, max(0, start - _NEAR), end + _NEAR)]
+    either = response.find(_OR, max(0, start - _BESIDE), end + _BESIDE)
+    return [*spans, (either + 1, either + 3)] if either >= 0 else spans
 
 
 def _period(response: str) -> int:

@@ -22,7 +22,8 @@ _UNIT: Final = 2.0**-64
 
 def unit_interval(verdict_id: str, salt: str = SALT) -> float:
     """Where `verdict_id` falls in [0, 1): the big-endian blake2b-8 of `salt:verdict_id`, over 2**64."""
-    return int.from_bytes(blake2b(f"{salt}:{verdict_id}".encode(), digest_size=8).digest(), "big") * _UNIT
+    digest = blake2b(f"{salt}:{verdict_id}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") * _UNIT
 
 
 def window_of(time_s: float) -> int:
