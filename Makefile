@@ -40,8 +40,9 @@ test-languages: install ## hostile programs and compilers in every language that
 
 COUNT ?= 1000000
 SEED ?= 1
+PROCESSES ?= 2
 fuzz: install ## COUNT random and mutated responses through the math verifier
-	$(BIN)/python tests/verifiers/math/math_fuzz.py $(COUNT) $(SEED)
+	$(BIN)/python tests/verifiers/math/math_fuzz.py $(COUNT) $(SEED) $(PROCESSES) benchmarks/results/fuzz.json
 
 test-arrays: install ## rollouts on PyTorch and JAX, and against TRL's loss (an environment of its own)
 	@[ -x .venv-arrays/bin/python ] || $(BIN)/python -m venv .venv-arrays

@@ -41,7 +41,7 @@ _BETWEEN = re.compile(
 _MARKUP = re.compile(r"\\(?:text|mathrm|textbf)\s*\{([^{}]*)\}|\\q?quad|\\[,;:! ()\[\]]|\$|\*\*")
 _MOST_BETWEEN = 60
 
-_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
 _PHRASE = re.compile(
     r"(?:final\s+answer|(?:the\s+)?(?:correct\s+)?(?:answer|option|choice))(?:\s+to\s+[^.\n:]{1,60})?"
     r"(?:\s*\*\*)?\s*(?:is|are|:|=|will\s+be)(?:\s*\*\*)?[\s:]*",
@@ -52,6 +52,12 @@ _BOLD = re.compile(r"\*\*([^*\n]{1,400})\*\*")
 _DELIMITER = re.compile(r"\\\\|\\[()\[\]]|\\.|\$\$?", re.DOTALL)
 _CLOSERS = {"\\(": "\\)", "\\[": "\\]"}
 _TURN = re.compile(r"<\|[a-z_]{2,20}\|>")
+_REASON = re.compile(r",?\s+(?:since|because|as|where|which|for\s+which)\b")
+_TAKEN_BACK = re.compile(
+    r"\b(?:not|maybe|perhaps|possibly|might|could|cannot|unsure|guess|neither|nor)\b|n['’]t\b|\w\s*\?\s*$",
+    re.IGNORECASE,
+)
+"""What makes a sentence of prose no answer, whatever number it ends in."""
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$|\*)|\n")
 _COPULA = re.compile(r"(?:\b(?:is|are|equals|be|was|were)\b|=|:)[ \t]*")
 _NUMBER = re.compile(
@@ -91,10 +97,10 @@ def candidates(response: str, options: MathOptions) -> Iterator[Candidate]:
     allowed = set(options.sources)
     if "boxed" in allowed and (box := last_boxes(response, visible)) is not None:
         yield box
-    turn = _TURN.search(response, start or 0)
-    text = _Text(
-        response, start or 0, turn.start() if turn and turn.start() > (start or 0) else len(response)
-    )
+    if start is None:  # cut off while it was thinking
+        return
+    turn = _TURN.search(response, start)
+    text = _Text(response, start, turn.start() if turn and turn.start() > start else len(response))
     finders = {
         "tags": text.tags,
         "phrase": text.phrase,
@@ -207,6 +213,8 @@ class _Text:
         rest = min(self.end, begin + _LINE)
         formula = next((span for span in formulas(self.response, begin, rest) if span[0] == begin), None)
         stop = self._sentence_end(formula[1] if formula else begin, rest)
+        if (reason := _REASON.search(self.response, formula[1] if formula else begin, stop)) is not None:
+            stop = reason.start()
         yield from self._sentence(begin, stop, "phrase", fallback=True)
         if formula is not None:
             yield self._candidate(*formula, "phrase")
@@ -257,7 +265,7 @@ class _Text:
     def _sentence(self, begin: int, end: int, source: Source, *, fallback: bool) -> Iterator[Candidate]:
         """A sentence as a whole, what follows its last `is` or `=`, and the last number in it."""
         end -= len(self.response[begin:end]) - len(self.response[begin:end].rstrip(" .!\n"))
-        if begin >= end:
+        if begin >= end or self._is_taken_back(begin, end):
             return
         yield self._candidate(begin, end, source, loose=True)
         for match in list(_COPULA.finditer(self.response, begin, end))[:-4:-1]:
@@ -270,6 +278,12 @@ class _Text:
                 yield self._candidate(*spans[-1], source)
             elif numbers:
                 yield self._candidate(*numbers[-1].span(), source)
+
+    def _is_taken_back(self, begin: int, end: int) -> bool:
+        """`It is not 18`, `maybe 18?`; but `not 17, it is 18` is an answer."""
+        numbers = list(_NUMBER.finditer(self.response, begin, end))
+        last = numbers[-2].end() if len(numbers) > 1 else begin
+        return _TAKEN_BACK.search(self.response, last, end + 1) is not None
 
     def _sentence_end(self, begin: int, end: int) -> int:
         match = _SENTENCE_END.search(self.response, begin, end)

@@ -86,11 +86,27 @@ def substitute(node: Node, old: Node, new: Node) -> Node:
 
 
 def name_applications(node: Node) -> Node:
-    """`node` with every f(x) of an unknown f as a variable of that name."""
-    if isinstance(node, Apply):
-        arguments = ", ".join(str(name_applications(argument)) for argument in node.arguments)
-        return Symbol(f"{node.name}({arguments})")
+    """`node` with every f(x) of an unknown f as a variable of that name.
+
+    A sum or integral over such an f is one as well: its value is no function of f(x) at one x.
+    """
+    match node:
+        case Apply(name, parts):
+            arguments = ", ".join(str(name_applications(argument)) for argument in parts)
+            return Symbol(f"{name}({arguments})")
+        case Bounded() if any(isinstance(part, Apply) for part in walk(node.body)):
+            return Symbol(str(_with_plain_dummies(node)))
     return rebuild(node, name_applications)
+
+
+def _with_plain_dummies(node: Node, depth: int = 0) -> Node:
+    """`node` with every bound variable named after how deep it stands."""
+    inner = rebuild(node, lambda child: _with_plain_dummies(child, depth + isinstance(node, Bounded)))
+    if not isinstance(inner, Bounded):
+        return inner
+    name = f"#{depth}"
+    body = substitute(inner.body, Symbol(inner.variable), Symbol(name))
+    return Bounded(inner.kind, name, inner.lower, inner.upper, body)
 
 
 def negated(node: Node) -> Node:

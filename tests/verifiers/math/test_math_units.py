@@ -31,7 +31,7 @@ SPELLED_OTHERWISE = {
     "T": "tesla", "C": "coulomb", "t": "tonne", "h": "hour", "L": "liter", "l": "liter",
     "kilo": "kilogram", "kilos": "kilogram",
     "cal": "calorie", "kcal": "kilocalorie", "hertz": "hertz", "mi": "mile", "nmi": "nautical_mile",
-    "kph": "kilometer/hour",
+    "kph": "kilometer/hour", "kmph": "kilometer/hour", "M": "molar",
 }  # fmt: skip
 
 _BASE = {

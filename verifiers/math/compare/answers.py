@@ -30,6 +30,7 @@ from verifiers.math.compare.real_sets import compare_real_sets, looks_like_set
 from verifiers.math.compare.relations import (
     compare_relations,
 )
+from verifiers.math.compare.simpler import unrounded, without_real_letters
 from verifiers.math.compare.values import compare_values
 from verifiers.math.traverse import free_symbols, substitute
 from verifiers.math.tree import (
@@ -91,6 +92,9 @@ class Comparer(PlainKinds):
             return self._families(truth, response)
         if not isinstance(truth, Conditioned) and not isinstance(response, Conditioned):
             return None
+        plain = tuple(without_real_letters(node, self.policy) for node in (truth, response))
+        if plain != (truth, response):
+            return self.compare(*plain)
         if parameter(truth) or parameter(response):
             return self._families(truth, response)
         if isinstance(truth, Conditioned):
@@ -181,6 +185,8 @@ class Comparer(PlainKinds):
     def _real_sets(self, truth: Node, response: Node) -> Outcome | None:
         if not (looks_like_set(truth) or looks_like_set(response)):
             return None
+        if self.policy.rounded:
+            truth = unrounded(truth, response, self.compare)
         try:
             return compare_real_sets(truth, response, self.policy)
         except NotASet:

@@ -39,7 +39,7 @@ _FUNCTIONS = {
     "acos": "acos",
     "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "ln": "log", "abs": "Abs",
     "factorial": "factorial",
-    "binomial": "binomial",
+    "binomial": "binomial", "erf": "erf",
 }  # fmt: skip
 _BACK = {sympy_name: name for name, sympy_name in _FUNCTIONS.items()}
 
@@ -53,6 +53,15 @@ def has_open_operator(node: Node) -> bool:
     return any(isinstance(part, Bounded) and _is_open(part) for part in walk(node))
 
 
+def has_integral(node: Node) -> bool:
+    """Whether a definite integral occurs."""
+    return any(isinstance(part, Bounded) and _is_definite(part) for part in walk(node))
+
+
+def _is_definite(node: Bounded) -> bool:
+    return node.kind == "int" and node.lower is not None and node.upper is not None
+
+
 def _is_open(node: Bounded) -> bool:
     bounds = (node.lower, node.upper)
     infinite = any(Constant("oo") in walk(bound) for bound in bounds if bound is not None)
@@ -60,9 +69,14 @@ def _is_open(node: Bounded) -> bool:
 
 
 def closed(node: Node) -> Node:
-    """`node` with every such operator in closed form. Raises `NotComparable`, `TooCostly`."""
+    """`node` with every such operator, and every definite integral, in closed form.
+
+    Raises `NotComparable`, `TooCostly`.
+    """
     node = rebuild(node, closed)
-    return _closed(node) if isinstance(node, Bounded) and _is_open(node) else node
+    if isinstance(node, Bounded) and (_is_open(node) or _is_definite(node)):
+        return _closed(node)
+    return node
 
 
 def _closed(node: Bounded) -> Node:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from flint import acb, arb, ctx, fmpq, fmpz
 
 from verifiers.math.compare import budget
-from verifiers.math.compare.errors import NotComparable, TooCostly, Unclear, Undefined
+from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
 from verifiers.math.compare.functions import FUNCTIONS, MAX_LOG2, Ball, Functions, log2_size
 from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.read.units import resolve
@@ -32,6 +32,8 @@ from verifiers.math.tree import (
 
 MAX_TERMS = 2_000
 """Terms of one finite sum or product."""
+MAX_EVALUATIONS = 1_000
+"""Of the body of one integral."""
 MAX_INDEX = 10_000
 """Index of a root that is taken as such."""
 
@@ -41,6 +43,7 @@ class Evaluator(Functions):
 
     def __init__(self, *, complex_values: bool, log_base: str) -> None:
         self.complex_values = complex_values
+        self.analytic = False
         self.log_base = log_base
         self.step_units = 1
         self.spread = 0
@@ -175,7 +178,7 @@ class Evaluator(Functions):
             self.require_positive(ball)
         elif ball.contains(0):
             raise Unclear
-        return self._exponential(exponent * ball.log())
+        return self._exponential(exponent * self.natural(ball))
 
     def _exponential(self, ball: Ball) -> Ball:
         self.require_moderate(ball)
@@ -183,6 +186,7 @@ class Evaluator(Functions):
 
     def _nth_root(self, ball: Ball, index: int) -> Ball:
         if self.complex_values:
+            self.require_off_cut(ball)
             return ball.root(index) if index > 0 else 1 / self.divisor(ball.root(-index))
         if index < 0:
             return 1 / self.divisor(self._nth_root(ball, -index))
@@ -214,6 +218,8 @@ class Evaluator(Functions):
             if index.q != 1 or index == 0 or abs(index) > MAX_INDEX:
                 raise NotComparable("a root of that index")
             return self._nth_root(self.value(arguments[0]), int(index))
+        if name in {"sin", "cos"} and (turns := self.half_turns(arguments[0])) is not None:
+            return turns.sin_pi() if name == "sin" else turns.cos_pi()
         values = [self.value(argument) for argument in arguments]
         if name in {"log", "ln"}:
             return self.logarithm(name, values)
@@ -264,23 +270,25 @@ class Evaluator(Functions):
         return int(whole)
 
     def _integral(self, node: Bounded, lower: Node, upper: Node) -> Ball:
-        """A definite integral of an analytic function over a finite interval."""
+        """A definite integral over a finite interval where the body is analytic."""
         begin, end = (acb(self.one_real(self.value(bound))) for bound in (lower, upper))
         outer, complex_values = self.point, self.complex_values
         lifted = {name: acb(ball) for name, ball in outer.items()}
         self.complex_values = True
 
-        def integrand(z: acb, _analytic: bool) -> Ball:
+        def integrand(z: acb, analytic: bool) -> Ball:
             self.point = {**lifted, node.variable: z}
+            self.analytic = analytic
             try:
                 return self.value(node.body)
-            except (Undefined, Unclear):
+            except ComparisonError:  # FLINT takes no exception, and looks at smaller pieces
                 return acb("nan")
 
         try:
-            value = acb.integral(integrand, begin, end, eval_limit=2_000)
+            value = acb.integral(integrand, begin, end, eval_limit=MAX_EVALUATIONS)
         finally:
-            self.point, self.complex_values = outer, complex_values
-        if not value.is_finite():
+            self.point, self.complex_values, self.analytic = outer, complex_values, False
+        budget.spend(0)  # raises what it raised within
+        if not value.is_finite() or value.rel_accuracy_bits() < ctx.prec // 4:
             raise NotComparable("an integral without an enclosure")
         return value if complex_values else value.real

@@ -8,6 +8,7 @@ from typing import Any
 from flint import acb, arb, fmpq
 
 from verifiers.math.compare.errors import NotComparable, TooCostly, Unclear, Undefined
+from verifiers.math.tree import Constant, Node, Number, Product, Quotient, Sum
 
 Ball = Any
 """`arb` or `acb`."""
@@ -21,6 +22,8 @@ class Functions:
 
     complex_values: bool
     log_base: str
+    analytic: bool
+    """Within an integral: a function that is not analytic throughout the ball has no value there."""
 
     def lift(self, value: fmpq | tuple[fmpq, fmpq]) -> Ball:
         if isinstance(value, tuple):
@@ -41,6 +44,19 @@ class Functions:
         size = log2_size(ball)
         if size is not None and size > MAX_LOG2:
             raise TooCostly("a number of too many digits")
+
+    def require_off_cut(self, ball: acb, cut: str = "negative") -> None:
+        """Raise `Unclear` where a value must be analytic and the ball may touch the cut of its branch."""
+        if not self.analytic:
+            return
+        safe = {
+            "negative": not ball.imag.contains(0) or ball.real > 0,
+            "below 1": not ball.imag.contains(0) or ball.real > 1,
+            "beyond 1": not ball.imag.contains(0) or abs(ball.real) < 1,
+            "beyond i": not ball.real.contains(0) or abs(ball.imag) < 1,
+        }
+        if not safe[cut]:
+            raise Unclear
 
     def require_positive(self, ball: arb) -> None:
         if ball > 0:
@@ -63,6 +79,8 @@ class Functions:
             self.require_positive(ball)
         elif ball.contains(0):
             raise Unclear
+        else:
+            self.require_off_cut(ball)
         return ball.log()
 
     def gamma(self, ball: Ball) -> Ball:
@@ -72,6 +90,31 @@ class Functions:
         if whole is not None and whole <= 0 and real.is_exact():
             raise Undefined
         return ball.gamma()
+
+    def value(self, node: Node) -> Ball:
+        """The ball of `node` at the current point; defined by `Evaluator`."""
+        raise NotImplementedError
+
+    def half_turns(self, node: Node) -> Ball | None:
+        """The ball of `node` over pi where that needs no division: sin(n pi) is zero, not nearly so."""
+        match node:
+            case Constant("pi"):
+                return self.lift(fmpq(1))
+            case Quotient(top, bottom) if (turns := self.half_turns(top)) is not None:
+                return turns / self.divisor(self.value(bottom))
+            case Product(factors) if Constant("pi") in factors:
+                others = list(factors)
+                others.remove(Constant("pi"))
+                return self.value(Product((Number(1), *others)))
+            case Sum(terms):
+                total: Ball = self.lift(fmpq(0))
+                for term in terms:
+                    part = self.half_turns(term)
+                    if part is None:
+                        return None
+                    total += part
+                return total
+        return None
 
     def one_real(self, ball: Ball) -> Any:
         """The real part (`arb`) of a ball that must be real."""
@@ -90,11 +133,24 @@ class Functions:
         return self.real(value)
 
     def absolute(self, ball: Ball) -> Ball:
-        """|ball|."""
-        return self.real(abs(ball))
+        """|ball|; within an integral continued from the real line."""
+        if not self.analytic:
+            return self.real(abs(ball))
+        if ball.real.contains(0):
+            raise Unclear
+        return ball if ball.real > 0 else -ball
+
+    def part(self, ball: Ball, value: Any) -> Ball:
+        """The real part and the like: `value`, which is nowhere analytic."""
+        if self.analytic:
+            raise Unclear
+        if self.complex_values:
+            return acb(value)
+        return value.real if isinstance(value, acb) else value
 
     def within(self, ball: Ball, name: str) -> Ball:
         """An inverse function; in the reals outside its domain it is undefined."""
+        self.require_off_cut(ball, "below 1" if name == "acosh" else "beyond 1")
         value = getattr(ball, name)()
         if not value.is_finite():
             if not self.complex_values and (abs(ball) > 1 or (name == "acosh" and ball < 1)):
@@ -110,11 +166,13 @@ class Functions:
     def inverse_of_reciprocal(self, ball: Ball, name: str) -> Ball:
         """asec, acsc, acot."""
         if name == "acot":
-            return arb.pi() / 2 - ball.atan()
+            return arb.pi() / 2 - self.entire(ball, "atan")
         return self.within(1 / self.divisor(ball), "acos" if name == "asec" else "asin")
 
     def entire(self, ball: Ball, name: str) -> Ball:
         """A function defined everywhere; hyperbolic ones need a moderate argument."""
+        if name in {"atan", "asinh"}:
+            self.require_off_cut(ball, "beyond i")
         if name in {"sinh", "cosh"}:
             self.require_moderate(ball)
         return getattr(ball, name)()
@@ -161,8 +219,8 @@ FUNCTIONS: dict[str, Callable[[Functions, Ball], Ball]] = {
     "ceil": lambda functions, ball: functions.step(ball, "ceil"),
     "sign": lambda functions, ball: functions.step(ball, "sign"),
     "factorial": lambda functions, ball: functions.gamma(ball + 1),
-    "re": lambda functions, ball: acb(ball.real) if functions.complex_values else ball,
-    "im": lambda functions, ball: acb(ball.imag) if functions.complex_values else ball * 0,
-    "conjugate": lambda functions, ball: ball.conjugate() if functions.complex_values else ball,
-    "arg": lambda functions, ball: acb(acb(ball).arg()) if functions.complex_values else acb(ball).arg(),
+    "re": lambda functions, ball: functions.part(ball, acb(ball).real),
+    "im": lambda functions, ball: functions.part(ball, acb(ball).imag),
+    "conjugate": lambda functions, ball: functions.part(ball, acb(ball).conjugate()),
+    "arg": lambda functions, ball: functions.part(ball, acb(ball).arg()),
 }

@@ -16,6 +16,7 @@ from verifiers.math.tree import (
     Quotient,
     Ratio,
     Relation,
+    SetOperation,
     Sum,
     Symbol,
     Tuple,
@@ -52,7 +53,7 @@ def named(node: Node) -> Named:
         return Named(label, value)
     if is_letter(value) and not free_symbols(label):
         return Named(value, label)
-    if len(sides) >= 2 and not any(free_symbols(side) for side in sides):
+    if not any(free_symbols(side) for side in sides) and len(set(sides)) > 1:  # not `5 = 5`
         return Named(None, value)
     return Named(None, node)
 
@@ -73,7 +74,8 @@ def is_label(node: Node) -> bool:
             return all(is_label(part) for part in parts)
         case Quotient(a, b):
             return is_label(a) and is_label(b)
-        case Product((Symbol("d"), Symbol())) | Product((Symbol(), Relation())):  # dy/dx, P(X > 2)
+        # dy/dx, P(X > 2), P(A \cap B)
+        case Product((Symbol("d"), Symbol())) | Product((Symbol(), Relation() | SetOperation())):
             return True
         case Product(factors):
             return _is_name(factors)
@@ -113,6 +115,9 @@ def same_label(a: Node, b: Node) -> bool:
     """Whether two names are one, up to the letters of a function's arguments (see `align`)."""
     if a == b:
         return True
+    match a, b:
+        case (Symbol(name), Apply(other)) | (Apply(name), Symbol(other)):  # v and v(t)
+            return name == other
     return _shape(a) is not None and _shape(a) == _shape(b)
 
 

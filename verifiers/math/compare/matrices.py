@@ -15,13 +15,16 @@ MAX_ENTRIES = 400
 
 
 def has_matrix(node: Node) -> bool:
-    """Whether a matrix occurs."""
-    return any(isinstance(part, Matrix) for part in walk(node))
+    """Whether a matrix occurs, or a tuple that is turned into a column."""
+    return any(
+        isinstance(part, Matrix) or (isinstance(part, Power) and isinstance(part.base, Tuple))
+        for part in walk(node)
+    )
 
 
 def compare_matrices(truth: Node, response: Node, compare: Compare) -> Outcome:
     """Entry by entry, whatever the brackets; a row or column may be written as a tuple."""
-    left, right = _evaluated(truth), _evaluated(response)
+    left, right = _rows(_evaluated(truth)), _rows(_evaluated(response))
     if isinstance(left, Tuple) != isinstance(right, Tuple):
         left, right = _flat(left), _flat(right)
     if not (isinstance(left, Matrix) and isinstance(right, Matrix)):
@@ -51,6 +54,15 @@ def _determinant(rows: tuple[tuple[Node, ...], ...]) -> Node:
         minor = tuple(row[:column] + row[column + 1 :] for row in rows[1:])
         terms.append(Product((Number(-1 if column % 2 else 1), entry, _determinant(minor))))
     return Sum(tuple(terms))
+
+
+def _rows(node: Node) -> Node:
+    """`[[1, 2], [3, 4]]` as a matrix."""
+    match node:
+        case Tuple(items) if all(isinstance(item, Tuple) for item in items):
+            rows = tuple(item.items for item in items if isinstance(item, Tuple))
+            return Matrix(rows) if len({len(row) for row in rows}) == 1 else node
+    return node
 
 
 def _flat(node: Node) -> Node:
@@ -85,6 +97,8 @@ def _evaluated(node: Node) -> Node:
             return _times(Quotient(Number(1), bottom), _evaluated(top))
         case Power(Matrix() as base, Symbol("T" | "top")):
             return Matrix(tuple(zip(*base.rows, strict=True)))
+        case Power(Tuple(items), Symbol("T" | "top")):
+            return Matrix(tuple((item,) for item in items))
     return node
 
 

@@ -9,7 +9,7 @@ from verifiers.math.compare.collections import (
     in_order,
 )
 from verifiers.math.compare.policy import Outcome
-from verifiers.math.compare.real_sets import looks_like_set
+from verifiers.math.compare.real_sets import looks_like_set, variable_of
 from verifiers.math.compare.relations import (
     compare_congruences,
     compare_ratios,
@@ -25,6 +25,7 @@ from verifiers.math.tree import (
     Date,
     Labelled,
     Listing,
+    NamedSet,
     Node,
     Number,
     Piecewise,
@@ -33,6 +34,8 @@ from verifiers.math.tree import (
     Ratio,
     Sequence,
     Set,
+    SetBuilder,
+    SetOperation,
     Special,
     Symbol,
     Text,
@@ -112,7 +115,9 @@ class PlainKinds:
             case Ratio(), Ratio():
                 return compare_ratios(truth, response, self.compare)
             case ClockTime(a, half), ClockTime(b, other):
-                span = 86_400 if half == other else 43_200
+                unmarked = b if half else a
+                loose = half != other and 3_600 <= unmarked < 46_800  # 1:00 to 12:59 may leave am or pm out
+                span = 43_200 if loose else 86_400
                 return Outcome(equal=a % span == b % span, route="time")
             case Date(), Date():
                 return Outcome(equal=False, route="time")
@@ -163,7 +168,7 @@ class PlainKinds:
     def cases(self, truth: Node, response: Node) -> Outcome | None:
         match truth, response:
             case Piecewise(cases), Piecewise(others):
-                expected, given = ([_pair(value, when) for value, when in side] for side in (cases, others))
+                expected, given = spell_out(cases, others), spell_out(others, cases)
                 return in_any_order(expected, given, self.compare, as_sets=False)
             case (Piecewise(), _) | (_, Piecewise()):
                 return KIND_DIFFERS
@@ -198,5 +203,15 @@ def _as_time(node: Node) -> Node | None:
     return None
 
 
-def _pair(value: Node, when: Node | None) -> Node:
-    return Tuple((value, Special("true") if when is None else when), "<", ">")
+Cases = tuple[tuple[Node, Node | None], ...]
+
+
+def spell_out(cases: Cases, others: Cases) -> list[Node]:
+    """Cases as pairs of value and condition; `otherwise` as a set when the other side says where that is."""
+    letter = next((name for _, when in cases if when and (name := variable_of(when))), None)
+    if letter is None or sum(when is None for _, when in (*cases, *others)) != 1:
+        return [Tuple((value, Special("true") if when is None else when), "<", ">") for value, when in cases]
+    where = [when and SetBuilder(Symbol(letter), when) for _, when in cases]
+    said = SetOperation("union", tuple(part for part in where if part))
+    rest = SetOperation("difference", (NamedSet("R"), said))
+    return [Tuple((value, part or rest), "<", ">") for (value, _), part in zip(cases, where, strict=True)]

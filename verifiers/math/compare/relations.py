@@ -15,7 +15,7 @@ from verifiers.math.compare.polynomial import Forms
 from verifiers.math.compare.rational import NotRational, exact
 from verifiers.math.compare.values import AGREEING_POINTS, FINE, is_complex, separated
 from verifiers.math.traverse import free_symbols, name_applications, negated
-from verifiers.math.tree import Congruence, Node, Product, Quotient, Ratio, Relation, Sum
+from verifiers.math.tree import Congruence, Node, Product, Quotient, Ratio, Relation, Sum, Symbol
 
 Compare = Callable[[Node, Node], Outcome]
 
@@ -143,7 +143,10 @@ def ratio_as_value(ratio: Ratio) -> Node | None:
 
 def compare_congruences(truth: Congruence, response: Congruence, compare: Compare) -> Outcome:
     """The same modulus, and residues that differ by a multiple of it."""
-    if not compare(truth.left, response.left).equal or not compare(truth.modulus, response.modulus).equal:
+    unsaid = Symbol("?") in {truth.left, response.left}  # `3 mod 7`
+    if not unsaid and not compare(truth.left, response.left).equal:
+        return _DIFFERENT
+    if not compare(truth.modulus, response.modulus).equal:
         return _DIFFERENT
     try:
         quotient: fmpq = (exact(truth.right) - exact(response.right)) / exact(truth.modulus)

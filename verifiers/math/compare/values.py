@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from flint import arb, fmpq
 
-from verifiers.math.compare.closed_forms import closed, has_open_operator
+from verifiers.math.compare.closed_forms import closed, has_integral, has_open_operator
 from verifiers.math.compare.enclosure import Evaluator
 from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
 from verifiers.math.compare.fractions import NotPolynomial, Polynomial
@@ -45,16 +45,25 @@ def compare_values(truth: Node, response: Node, policy: Policy) -> Outcome:
         truth, response = name_applications(truth), name_applications(response)
     if Bounded in kinds and (has_open_operator(truth) or has_open_operator(response)):
         return _by_closed_forms(truth, response, policy)
-    return (
-        _exact(truth, response, policy)
-        or _polynomial(truth, response, policy)
-        or _numeric(truth, response, policy)
-    )
+    try:
+        return (
+            _exact(truth, response, policy)
+            or _polynomial(truth, response, policy)
+            or _numeric(truth, response, policy)
+        )
+    except NotComparable:
+        if not any(
+            isinstance(part, Bounded) and part.kind == "int" for part in (*walk(truth), *walk(response))
+        ):
+            raise
+    return _by_closed_forms(truth, response, policy)  # no enclosure, as with sqrt(x) from 0
 
 
 def _by_closed_forms(truth: Node, response: Node, policy: Policy) -> Outcome:
     """The ladder once more, with what sympy makes of limits and infinite sums."""
     forms = closed(truth), closed(response)
+    if forms == (truth, response):
+        raise NotComparable("an integral that stays one")
     if any(Constant("oo") in walk(form) for form in forms):
         return Outcome(equal=forms[0] == forms[1], route="sympy")
     outcome = compare_values(forms[0], forms[1], policy)

@@ -9,7 +9,17 @@ from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind
 from verifiers.math.read.statements import Statements
 from verifiers.math.read.tokens import MAX_CHARACTERS, tokenize
 from verifiers.math.traverse import children
-from verifiers.math.tree import Choice, Labelled, Node, Number
+from verifiers.math.tree import (
+    Choice,
+    Labelled,
+    Listing,
+    NamedSet,
+    Node,
+    Number,
+    Relation,
+    Set,
+    SetOperation,
+)
 
 _REACTANT = re.compile(r"[A-Z][a-z]?(?:_\{?\d+\}?|\d*)\s?\+")
 _ARROWS = ("->", "\\rightarrow", "\\to ", "\\longrightarrow")
@@ -19,6 +29,12 @@ _PART = re.compile(
 _SPACES_AT_END = ("\\,", "\\;", "\\!", "\\:", "\\ ", "\\\\", "~")
 _JOINERS_AT_END = (",", ";", "and", "\\text{and}", "\\text{ and }", "\\quad")
 _WORDLIKE = re.compile(r"[^\W\d_]{2,}")
+_REALS_EXCEPT = re.compile(
+    r"all (?:real numbers|reals|real values of [a-z]|real [a-z])(?: [a-z])?,? "
+    r"(?:except|other than|excluding|but|besides)"
+    r"(?: for| when)?:? (.+)",
+    re.IGNORECASE,
+)
 _SPACED_GROUPS = re.compile(r"-?\d{1,3}(?: \d{3})+(?:\.\d+)?")
 MAX_TREE_DEPTH = 120
 _LABEL_STARTS = frozenset("(aiPp1\\")
@@ -40,6 +56,8 @@ def read_answer(text: str, *, grouped: bool = True) -> Node:
     bare = phrases.plain(text) if len(text) < 400 else text
     if (special := phrases.special(bare)) is not None:
         return special
+    if (excepted := _REALS_EXCEPT.fullmatch(bare)) is not None:
+        return SetOperation("difference", (NamedSet("R"), Set(_excepted(read_answer(excepted[1])))))
     if text[0] in _LABEL_STARTS and (labelled := _labelled(text, grouped=grouped)) is not None:
         return labelled
     unwrapped = _unwrapped(text)
@@ -105,6 +123,8 @@ def _in_words(bare: str, fault: ReadError) -> Node:
     value = phrases.number_word(bare)
     if value is not None:
         return Number(value)
+    if (counted := phrases.counted(bare)) is not None:
+        return counted
     if isinstance(fault, UnsupportedKind) or not _WORDLIKE.search(bare):
         raise fault
     try:
@@ -113,6 +133,14 @@ def _in_words(bare: str, fault: ReadError) -> Node:
         raise
     except ReadError:
         raise fault from None
+
+
+def _excepted(node: Node) -> tuple[Node, ...]:
+    """The numbers of `2`, `x = 2` or `-1 and 1`."""
+    items = node.items if isinstance(node, Listing) else (node,)
+    return tuple(
+        item.sides[1] if isinstance(item, Relation) and item.operators == ("=",) else item for item in items
+    )
 
 
 def _lettered(letter: str, content: str) -> Node:

@@ -183,7 +183,9 @@ class Commands(Operators):
         return letter.name, lower
 
     def _integral(self, lower: Node | None, upper: Node | None) -> Node:
+        self.integrals += 1
         body = self.expression()
+        self.integrals -= 1
         factors = list(_factors(body))
         numerator, rest = factors, []
         if isinstance(body, Quotient):

@@ -26,6 +26,8 @@ class Cursor:
         """Open absolute values; within one, the next bar closes it."""
         self.brackets = 0
         """Open brackets; within one, a comma never groups digits."""
+        self.integrals = 0
+        """Open integrals; within one, `dx` ends the argument of a function."""
         self.outward = False
         """Within brackets that open with `]`, where `[` closes."""
         self.builder = False
@@ -50,6 +52,19 @@ class Cursor:
     def bracketed(self) -> Node:
         """Whatever an opening bracket starts; defined by `Brackets`."""
         raise NotImplementedError
+
+    def at_unit_fraction(self) -> bool:
+        """Whether a fraction of units follows; defined by `Quantities`."""
+        raise NotImplementedError
+
+    def at_letter_union(self) -> bool:
+        """Whether the letter U stands between two sets, as their union."""
+        token = self.tokens[self.index]
+        return (
+            token.text == "U"
+            and self.tokens[self.index - 1].text in {")", "]", "\\}"}
+            and self.ahead().text in {"(", "[", "\\{"}
+        )
 
     @property
     def token(self) -> Token:

@@ -134,6 +134,12 @@ HEDGES = frozenset(
 )
 """Words behind a value that take it back or leave it open: no answer."""
 
+PART_WORDS = frozenset((
+    "halves", "thirds", "fourths", "fifths", "sixths", "sevenths", "eighths", "ninths", "tenths", "hundredths",
+    "thousandths", "squared", "cubed",
+))  # fmt: skip
+"""Words behind a number that make it another one."""
+
 DOMAIN_WORDS = {
     "integer": "Z", "integers": "Z", "real": "R", "reals": "R", "rational": "Q", "natural": "N",
     "positive": "+", "negative": "-", "nonnegative": "0+", "nonzero": "*", "number": "", "numbers": "",

@@ -19,6 +19,7 @@ MAX_DIGITS = 4300
 
 MAX_EXPONENT = 10_000
 
+_LETTER_BASES = frozenset(map(str, range(11, 37)))
 _BASES = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 
 
@@ -36,6 +37,8 @@ class Numerals(Cursor):
             text += "."
         if "." in text and (repeating := self._repeating(text)) is not None:
             return repeating
+        if text.isdigit() and self.token.kind == "word" and (letters := self._digits_beyond_nine()):
+            return self._in_base(text + letters)
         value = number(text)
         if self.at("_") and text.isdigit():
             return self._in_base(text)
@@ -125,6 +128,17 @@ class Numerals(Cursor):
         self.expect("}")
         return digits
 
+    def _digits_beyond_nine(self) -> str:
+        """Take the `A7` of `2A7_{16}`; empty when no base above ten follows."""
+        distance, digits = 0, ""
+        while (token := self.ahead(distance)).kind in {"word", "number"} and not token.space:
+            digits, distance = digits + token.text, distance + 1
+        base = self.ahead(distance + (2 if self.ahead(distance + 1).text == "{" else 1))
+        if token.text != "_" or base.text not in _LETTER_BASES or digits != digits.upper():
+            return ""
+        self.index += distance
+        return digits
+
     def _in_base(self, digits: str) -> Node:
         """`204_5`: the numeral `digits` in the base of the subscript."""
         self.take()
@@ -151,6 +165,8 @@ class Numerals(Cursor):
         start = self.index
         tokens = list(self.tokens[start : start + 3])
         part: Node | None = None
+        if self.at_unit_fraction():
+            return None
         if self.token.kind == "command" and self.token.text in {"frac", "dfrac", "tfrac", "cfrac"}:
             part = self.fraction()
         elif (

@@ -31,27 +31,14 @@ from verifiers.math.tree import (
 _STARTS = frozenset(("(", "{", "|", "\\{", "[", "<(", "||"))
 _CURRENCY = {"currency$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR"}
 _POSTFIX = frozenset(("^", "!", "%", "deg", "'", "¢", *_CURRENCY))
-_STOP_COMMANDS = frozenset(
-    [
-        "pmod",
-        "bmod",
-        "mod",
-        "quad",
-        "middle",
-        "right",
-        "rfloor",
-        "rceil",
-        "where",
-        "over",
-        "choose",
-        "forall",
-        "therefore",
-        "because",
-    ]
-)
+_CURRENCY_WORDS = {"USD": "USD", "EUR": "EUR", "GBP": "GBP", "INR": "INR", "Rs": "INR", "RMB": "CNY"}
+_STOP_COMMANDS = frozenset((
+    "pmod", "bmod", "mod", "quad", "middle", "right", "rfloor", "rceil", "where", "over", "choose", "forall",
+    "therefore", "because",
+))  # fmt: skip
 _STOP_WORDS = (
     frozenset(CONNECTIVES) | CONDITION_WORDS | HEDGES | frozenset(DOMAIN_WORDS) | (FILLER_WORDS - {"a"})
-)
+) | {"mod", "to", "per"}
 _BRACKETS = ("(", "[", "{")
 
 
@@ -124,7 +111,7 @@ class Operators(Atoms):
         if token.kind == "number":
             return not isinstance(left, Number) and self.tokens[self.index - 1].kind != "number"
         if token.kind == "command":
-            return token.text not in _STOP_COMMANDS
+            return token.text not in _STOP_COMMANDS and not (is_numeric(left) and self.at_unit_fraction())
         if token.kind == "begin":
             return True
         return token.kind == "word" and self._is_factor_word(left)
@@ -133,7 +120,7 @@ class Operators(Atoms):
         """Whether a run of letters multiplies what stands before it; else it is a unit or words."""
         token = self.token
         name = token.text
-        if name in _STOP_WORDS:
+        if name in _STOP_WORDS or self.at_letter_union():
             return False
         if name in FUNCTIONS:
             return not (name in UNITS and is_numeric(left) and self.ahead().text not in _BRACKETS)
@@ -168,11 +155,26 @@ class Operators(Atoms):
 
     def factor(self) -> Node:
         """An atom with powers, factorials, percent and degree signs behind it."""
-        if self.token.text in _CURRENCY and (symbol := self.accept(*_CURRENCY)):
+        if (symbol := self._currency()) != "":
             negative = bool(self.accept("-"))
             amount = self.factor()
-            return Quantity(negated(amount) if negative else amount, ((_CURRENCY[symbol], 1),))
+            return Quantity(negated(amount) if negative else amount, ((symbol, 1),))
         return self.postfix(self.atom())
+
+    def _currency(self) -> str:
+        """Take `\\$`, `€`, `USD` or `Rs.` before an amount; its name, else the empty string."""
+        token = self.token
+        if token.kind == "operator":
+            return _CURRENCY[self.take().text] if token.text in _CURRENCY else ""
+        if token.text == "US" and self.ahead().text == "currency$":
+            self.index += 2
+            return "USD"
+        if token.kind == "word" and token.text in _CURRENCY_WORDS:
+            point = self.ahead().text == "."
+            if self.ahead(2 if point else 1).kind == "number":
+                self.index += 2 if point else 1
+                return _CURRENCY_WORDS[token.text]
+        return ""
 
     def postfix(self, node: Node) -> Node:
         """Apply the postfix signs behind `node`."""
@@ -181,7 +183,7 @@ class Operators(Atoms):
                 node = self._power(node)
             elif self.at("!") and not (self.ahead().text == "=" and not self.ahead().space):
                 self.take()
-                node = Call("factorial" if not self.at("!") else self._double(), (node,))
+                node = Call("double_factorial" if self.accept("!") else "factorial", (node,))
             elif self.at("%"):
                 self.take()
                 node = Quantity(node, (("%", 1),))
@@ -197,10 +199,6 @@ class Operators(Atoms):
             else:
                 break
         return node
-
-    def _double(self) -> str:
-        self.take()
-        return "double_factorial"
 
     def _power(self, base: Node) -> Node:
         self.take()
@@ -269,6 +267,8 @@ class Operators(Atoms):
 
     def _continues_argument(self, left: Node) -> bool:
         token = self.token
+        if self.integrals and token.text in {"d", f"d{token.text[1:2]}"} and token.kind == "word":
+            return False  # the dx of an integral ends sin x
         if token.text in FUNCTIONS or (token.kind == "operator" and token.text in {"(", "[", "|", "{"}):
             return False
         if token.kind == "word" and any(part in FUNCTIONS for part in self.letters(token.text)):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from verifiers.math.read.errors import ReadError, UnsupportedKind
-from verifiers.math.tree import Choice, ClockTime, Date, NamedSet, Node, Special, Text
+from verifiers.math.read.names import CONNECTIVES, HEDGES, PART_WORDS
+from verifiers.math.read.units import SCALES
+from verifiers.math.tree import Choice, ClockTime, Counted, Date, NamedSet, Node, Number, Special, Text
 
 _WRAPPED = re.compile(
     r"\\(?:text(?:bf|it|rm|sf|tt|normal)?|mbox|hbox|mathrm|mathbf|mathit|mathsf|boldsymbol|operatorname|emph|boxed|bm)\s*"
@@ -22,7 +24,7 @@ _CHOICE_AND_CONTENT = re.compile(
     re.DOTALL,
 )
 _LEADING_CHOICE = re.compile(
-    r"(?:(?:option|choice|answer)\s*:?\s*)?\**\s*(?:\(([A-J])\)|([B-J])(?=\s+(?:because|since|as)\b)|([A-J])(?=[.:),]?\**\s*$))",
+    r"(?:(?:so|thus|hence|therefore),?\s+)?(?:(?:option|choice|answer)\s*:?\s*)?\**\s*(?:\(([A-J])\)|([B-J])(?=\s+(?:because|since|as)\b)|([A-J])(?=[.:),]?\**\s*$))",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W\d_](?:[^\W\d_]|[\s,.'’\-])*")
@@ -81,6 +83,12 @@ _TENS = {
         ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
     )
 }
+
+
+_NO_NOUNS = frozenset((
+    *CONNECTIVES, *HEDGES, *PART_WORDS, *SCALES, *_ONES, *_TENS, "to", "of", "in", "out", "point", "half", "third",
+    "quarter", "percent", "per", "less", "more", "minus", "plus", "times", "over", "by", "score",
+))  # fmt: skip
 
 
 def plain(text: str) -> str:
@@ -170,7 +178,7 @@ def statement(words: str) -> Node | None:
 
 
 def number_word(words: str) -> int | None:
-    """`forty-two` -> 42, up to `one hundred`; None when it is no number word."""
+    """`forty-two` -> 42, `three million`; None when it is no number word."""
     parts = words.lower().replace("-", " ").split()
     match parts:
         case [one] if one in _ONES:
@@ -179,8 +187,24 @@ def number_word(words: str) -> int | None:
             return _TENS[ten]
         case [ten, one] if ten in _TENS and 1 <= _ONES.get(one, 0) <= 9:
             return _TENS[ten] + _ONES[one]
-        case ["hundred"] | ["one" | "a", "hundred"]:
+        case ["hundred"]:
             return 100
+        case ["a", scale] if scale in SCALES:
+            return SCALES[scale]
+        case [*head, scale] if scale in SCALES and (value := number_word(" ".join(head))) is not None:
+            return value * SCALES[scale]
+    return None
+
+
+def counted(text: str) -> Counted | None:
+    """`Twelve students` as 12 of them; None when words follow that change the number."""
+    parts = text.split()
+    for length in (2, 1):
+        value = number_word(" ".join(parts[:length])) if len(parts) > length else None
+        if value is not None:
+            rest = tuple(part.lower() for part in parts[length:])
+            plain = all(part.isalpha() and part not in _NO_NOUNS for part in rest)
+            return Counted(Number(value), rest) if plain else None
     return None
 
 

@@ -7,17 +7,21 @@ from verifiers.math.read.names import (
     CONDITION_WORDS,
     CONNECTIVES,
     HEDGES,
+    PART_WORDS,
 )
 from verifiers.math.read.operators import is_numeric
-from verifiers.math.read.units import NOUN_PREFIXES, NOUN_SUFFIXES, UNIT_LETTERS, UNITS
-from verifiers.math.tree import (
-    Counted,
-    Node,
-    Number,
-    Quantity,
+from verifiers.math.read.units import (
+    NOUN_PREFIXES,
+    NOUN_SUFFIXES,
+    SCALES,
+    TEMPERATURES,
+    UNIT_LETTERS,
+    UNITS,
+    resolve,
 )
+from verifiers.math.tree import Call, Counted, Node, Number, Product, Quantity, Quotient, Sum
 
-_CHOOSE = frozenset({"choose", "over"})
+Unit = tuple[tuple[str, int], ...]
 
 MAX_WORDS = 8
 
@@ -27,24 +31,81 @@ class Quantities(Brackets):
 
     def quantity(self) -> Node:
         """An expression, with the unit or the words behind it."""
+        start = self.index
         node = self.expression()
-        if self.token.kind == "command" and self.token.text in _CHOOSE:
-            raise self.unexpected("an old TeX fraction")
-        if self.token.kind != "word":
+        if self.token.kind == "command" and self.token.text in {"choose", "over"}:
+            return self._old_fraction(node, start)
+        if self.token.text in SCALES and (is_numeric(node) or isinstance(node, Quantity)):
+            node = _scaled(node, SCALES[self.take().text])
+        if self.token.kind != "word" and not self.at_unit_fraction():
             return node
         start = self.index
         unit = self._unit()
         if unit:
-            node = Quantity(node, unit)
+            node = self._smaller_parts(Quantity(node, unit))
         else:
             self.index = start
-        if not unit and not is_numeric(node):
+        if not is_numeric(node) and not isinstance(node, Quantity):
             return node
         words = self._words()
         return Counted(node, words) if words else node
 
-    def _unit(self) -> tuple[tuple[str, int], ...]:
+    def _old_fraction(self, top: Node, start: int) -> Node:
+        """`{10 \\choose 3}` and `{a \\over b}`: both sides reach to the ends of the group."""
+        if start and self.tokens[start - 1].text != "{":
+            raise self.unexpected("an old TeX fraction")
+        name = self.take().text
+        bottom = self.expression()
+        if self.token.kind != "stop" and not self.at("}"):
+            raise self.unexpected("an old TeX fraction")
+        return Call("binomial", (top, bottom)) if name == "choose" else Quotient(top, bottom)
+
+    def _smaller_parts(self, first: Quantity) -> Quantity:
+        """`1 hour 30 minutes`, `5 feet and 3 inches`: parts in ever smaller units are one value."""
+        scale, dimensions, _ = resolve(first.unit)
+        parts, smallest = [first.value], scale
+        while True:
+            start = self.index
+            if self.token.kind == "word" and self.token.text == "and":
+                self.take()
+            if self.token.kind != "number":
+                break
+            value = self.numeral()
+            unit = self._unit()
+            if not unit or resolve(unit)[1] != dimensions or resolve(unit)[0] >= smallest:
+                break
+            smallest = resolve(unit)[0]
+            ratio = smallest / scale
+            parts.append(Product((value, Number(ratio.numerator, ratio.denominator))))
+        self.index = start
+        return first if len(parts) == 1 else Quantity(Sum(tuple(parts)), first.unit)
+
+    def at_unit_fraction(self) -> bool:
+        """Whether a fraction of units follows: `\\frac{\\text{km}}{\\text{h}}`."""
+        top = self.ahead(2)
+        return (
+            self.token.text in {"frac", "dfrac", "tfrac"}
+            and self.ahead().text == "{"
+            and top.upright
+            and self._is_unit(top.text)
+        )
+
+    def _unit_fraction(self) -> Unit:
+        self.take()
+        sides: list[Unit] = []
+        for _ in range(2):
+            self.expect("{")
+            sides.append(self._unit())
+            self.expect("}")
+        top, bottom = sides
+        if not top or not bottom:
+            raise self.unexpected("no unit")
+        return (*top, *((name, -power) for name, power in bottom))
+
+    def _unit(self) -> Unit:
         """`km/h`, `square feet`, `kg m^2 / s`, `miles per hour`; empty when it is none."""
+        if self.at_unit_fraction():
+            return self._unit_fraction()
         factors: list[tuple[str, int]] = []
         sign = 1
         while True:
@@ -76,7 +137,16 @@ class Quantities(Brackets):
 
     def _unit_name(self) -> str:
         name = self.token.text
-        if self.token.kind != "word" or not self._is_unit(name):
+        if self.token.kind != "word":
+            return ""
+        following = self.ahead().text
+        if name == "per" and following == "cent":
+            self.index += 2
+            return "%"
+        if name in {"degree", "degrees"} and (scale := TEMPERATURES.get(following.lower(), "")):
+            self.index += 2
+            return scale
+        if not self._is_unit(name):
             return ""
         self.take()
         if self.at(".") and self.ahead().kind != "number":
@@ -98,12 +168,23 @@ class Quantities(Brackets):
         words: list[str] = []
         while self.token.kind == "word" and len(words) < MAX_WORDS:
             text = self.token.text
-            if text in CONNECTIVES or text in CONDITION_WORDS or text in {"mod"}:
+            if text in CONNECTIVES or text in CONDITION_WORDS or text == "mod":
+                break
+            if text == "to" and self.ahead().kind == "number":  # a ratio
                 break
             if text.lower() in HEDGES:
                 raise self.unexpected("a hedge")
+            if text.lower() in PART_WORDS:
+                raise self.unexpected("a word that changes the number")
             if len(text) == 1 and not self.token.upright and not words:
                 raise self.unexpected("a letter behind a number")
             words.append(self.take().text.lower())
             self.accept("-")
         return tuple(words)
+
+
+def _scaled(node: Node, scale: int) -> Node:
+    """`node` times a power of ten; an amount of money keeps its currency."""
+    if isinstance(node, Quantity):
+        return Quantity(Product((node.value, Number(scale))), node.unit)
+    return Product((node, Number(scale)))

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from verifiers.math.read.errors import ReadError
-from verifiers.math.read.names import (
-    CONDITION_WORDS,
-    CONNECTIVES,
-    DOMAIN_WORDS,
-    FILLER_WORDS,
-    FUNCTIONS,
-    GREEK,
-)
-from verifiers.math.read.quantities import MAX_WORDS, Quantities
+from verifiers.math.read.conditions import Conditions
+from verifiers.math.read.names import CONNECTIVES, CONSTANTS, FUNCTIONS, GREEK
+from verifiers.math.read.quantities import MAX_WORDS
+from verifiers.math.read.tokens import Token
 from verifiers.math.tree import (
+    Apply,
     Conditioned,
     Congruence,
-    Counted,
     Listing,
-    NamedSet,
     Node,
+    Number,
+    Product,
     Quotient,
     Ratio,
     Relation,
     Sequence,
+    Set,
     SetOperation,
+    Sum,
     Symbol,
     Tuple,
 )
@@ -33,10 +30,11 @@ from verifiers.math.tree import (
 _RELATIONS = ("=", "~", "<", "<=", ">", ">=", "!=", "in", "notin")
 _SET_OPERATORS = ("union", "intersection", "difference")
 _DOTS = Symbol("...")
+_INVERSE = ("^", "{", "-", "1", "}")
 _SEPARATORS = (",", ";", "quad", "\\\\", "and", "or")
 
 
-class Statements(Quantities):
+class Statements(Conditions):
     """Reads a whole answer."""
 
     def answer(self) -> Node:
@@ -51,7 +49,7 @@ class Statements(Quantities):
 
     def relation(self) -> Node:
         """Set expressions joined by relation signs; a congruence; an implication counts by its end."""
-        sides = [self._name_in_words() or self.setwise()]
+        sides = [self._name_in_words() or self._function_name() or self.setwise()]
         operators: list[str] = []
         while True:
             operator = self._relation_sign()
@@ -80,6 +78,27 @@ class Statements(Quantities):
             return None
         self.index = end
         return Symbol(" ".join(words).lower())
+
+    def _function_name(self) -> Node | None:
+        """`v(t) = ...`, `f^{-1}(x) = ...`: a letter that an equals sign follows is a function, no factor."""
+        if not _is_letter(self.token):
+            return None
+        inverse = tuple(token.text for token in self.tokens[self.index + 1 : self.index + 6]) == _INVERSE
+        end, arguments = self.index + (6 if inverse else 1), list[Node]()
+        if self.tokens[end].text != "(":
+            return None
+        end += 1
+        while _is_letter(self.tokens[end]):
+            arguments.append(Symbol(self.tokens[end].text))
+            end += 1
+            if self.tokens[end].text != ",":
+                break
+            end += 1
+        if not arguments or self.tokens[end].text != ")" or self.tokens[end + 1].text != "=":
+            return None
+        name = self.take().text + "^-1" * inverse
+        self.index = end + 1
+        return Apply(name, tuple(arguments))
 
     def _relation_sign(self) -> str:
         if self.token.kind == "command" and self.token.text == "not":
@@ -130,8 +149,8 @@ class Statements(Quantities):
 
     def setwise(self) -> Node:
         """Ratios joined by set operators."""
-        node = self.ratio()
-        while operator := self.accept(*_SET_OPERATORS):
+        node = _as_difference(self.ratio())
+        while operator := self.accept(*_SET_OPERATORS) or self._letter_union():
             right = self.ratio()
             name = cast("Literal['union', 'intersection', 'difference']", operator)
             if isinstance(node, SetOperation) and node.operator == operator != "difference":
@@ -140,19 +159,24 @@ class Statements(Quantities):
                 node = SetOperation(name, (node, right))
         return node
 
+    def _letter_union(self) -> str:
+        """`(0, 1) U (2, 3)`."""
+        if not self.at_letter_union():
+            return ""
+        self.take()
+        return "union"
+
     def ratio(self) -> Node:
-        """`a : b : c`, or an expression with its unit."""
-        first = self.quantity()
-        if self.builder or not self.at(":"):
-            return first
-        parts = [first]
-        while self.accept(":"):
+        """`a : b : c`, `3 to 2`, or an expression with its unit."""
+        parts = [self.quantity()]
+        while not self.builder and (self.accept(":") or self._to()):
             parts.append(self.quantity())
-        return Ratio(tuple(parts))
+        return parts[0] if len(parts) == 1 else Ratio(tuple(parts))
 
-    # units and words
-
-    # lists
+    def _to(self) -> bool:
+        """Take the word between the numbers of a ratio."""
+        numbers = {self.tokens[self.index - 1].kind, self.ahead().kind} == {"number"}
+        return numbers and self.token.text == "to" and bool(self.take())
 
     def listing(self) -> Node:
         """Statements side by side, with the conditions behind them."""
@@ -161,8 +185,8 @@ class Statements(Quantities):
         joined_by = "comma"
         conditions: list[Node] = []
         while self.token.kind != "stop" and not self.at("}", "."):
-            if conditions or self._at_condition():
-                conditions.append(self._condition())
+            if conditions or self.at_condition():
+                conditions.append(self.condition())
             else:
                 item = self.relation()
                 groups[-1].append(item)
@@ -172,7 +196,7 @@ class Statements(Quantities):
                 groups.append([])
             elif separator in {"and", "or"}:
                 joined_by = separator
-            elif not separator and not self._at_condition():
+            elif not separator and not self.at_condition():
                 break
         if not items:
             raise self.unexpected("no answer")
@@ -192,58 +216,19 @@ class Statements(Quantities):
             else:
                 return found
 
-    def _at_condition(self) -> bool:
-        if self.at("(") and self.ahead().kind == "word" and self.ahead().text in CONDITION_WORDS:
-            return True
-        letter_with_domain = len(self.token.text) == 1 and self.ahead().text in FILLER_WORDS | set(
-            DOMAIN_WORDS
-        )
-        if self.token.kind == "word" and self.ahead().kind == "word" and letter_with_domain:
-            return True
-        return (self.token.kind == "word" and self.token.text in CONDITION_WORDS) or (
-            self.token.kind == "command" and self.token.text in {"forall", "quad"}
-        )
 
-    def _condition(self) -> Node:
-        """`where x > 0`, `for all n in Z`, `n an integer`."""
-        bracket = self.accept("(")
-        while (self.token.kind == "word" and self.token.text in CONDITION_WORDS | FILLER_WORDS) or (
-            self.token.kind == "command" and self.token.text == "forall"
-        ):
-            self.take()
-        if self.token.kind == "word" and self.token.text in DOMAIN_WORDS:  # for real x
-            domain = self._domain()
-            node: Node = Relation((self.expression(), domain), ("in",))
-        else:
-            node = self.relation()
-            if isinstance(node, Counted):
-                node = Relation((node.value, _domain_of(node.words)), ("in",))
-            elif self.token.kind == "word" and self.token.text in FILLER_WORDS | set(DOMAIN_WORDS):
-                node = Relation((node, self._domain()), ("in",))
-        if bracket:
-            self.expect(")")
-        if not isinstance(node, Relation | Congruence):
-            raise self.unexpected("no condition")
-        return node
-
-    def _domain(self) -> Node:
-        words: list[str] = []
-        while self.token.kind == "word" and self.token.text in FILLER_WORDS | set(DOMAIN_WORDS):
-            words.append(self.take().text)
-            self.accept("-")
-        return _domain_of(tuple(words))
+def _is_letter(token: Token) -> bool:
+    if token.kind == "word":
+        return len(token.text) == 1 and token.text not in CONSTANTS
+    return token.kind == "command" and token.text in GREEK
 
 
-def _domain_of(words: tuple[str, ...]) -> Node:
-    marks = [DOMAIN_WORDS[word] for word in words if word in DOMAIN_WORDS]
-    unknown = [word for word in words if word not in DOMAIN_WORDS and word not in FILLER_WORDS]
-    if unknown or not marks:
-        raise ReadError("a condition in words")
-    letter = next((mark for mark in marks if mark in {"Z", "R", "Q", "N", "C"}), "R")
-    sign = "".join(mark for mark in marks if mark in {"+", "-", "0+", "*", "odd", "even"})
-    if "non" in marks:
-        sign = {"-": "0+", "+": "0-"}.get(sign, sign)
-    return NamedSet(letter + sign)
+def _as_difference(node: Node) -> Node:
+    """A set less a finite set, written with a minus sign."""
+    match node:
+        case Sum((whole, Product((Number(-1), Set() as part)))):
+            return SetOperation("difference", (whole, part))
+    return node
 
 
 def _assemble(items: list[Node], groups: list[list[Node]], joined_by: Literal["comma", "and", "or"]) -> Node:

@@ -35,10 +35,11 @@ _SCANNER = re.compile(
   | (?P<dropped>\\(?:phantom|hspace|vspace|hphantom|vphantom|color|label|tag)\*?\s*\{[^{}]*\}
       |\\textcolor\s*\{[^{}]*\}
         |\\(?:quad|qquad)(?=\s*(?:[,;]|\\text|$)))
+  | (?P<rowbreak>\\\\\*?\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in|mu)\s*\])
   | (?P<command>\\[A-Za-z]+)
   | (?P<escaped>\\[\\{}%$&\#_|()\[\]])
   | (?P<word>[A-Za-z]+)
-  | (?P<operator><=>|<=|>=|=<|!=|==|=>|->|\*\*|\.\.+|<>|[-+*/^_=<>(),;:!|'\[\]{}&%$.?"`\#@])
+  | (?P<operator>\+/-|<=>|<=|>=|=<|!=|==|=>|->|\*\*|\.\.+|<>|[-+*/^_=<>(),;:!|'\[\]{}&%$.?"`\#@])
 """,
     re.VERBOSE,
 )
@@ -102,6 +103,7 @@ _OPERATORS = {
 _PLAIN = {
     "\\%": "%", "\\$": "currency$", "\\_": "_", "\\|": "||", "\\#": "#", "**": "^", "==": "=", "=<": "<=",
     "->": "->", "<>": "!=", "<=>": "=>", "..": "...", "....": "...",
+    "+/-": "+-",
 }  # fmt: skip
 
 
@@ -161,6 +163,9 @@ class _Tokenizer:
         name = text[text.index("{") + 1 : text.index("}")]
         self._emit("begin" if text.startswith("\\begin") else "end", name)
 
+    def _rowbreak(self, _text: str) -> None:
+        self._emit("operator", "\\\\")
+
     def _command(self, text: str) -> None:
         name = text[1:]
         if name in _UPRIGHT:
@@ -169,6 +174,8 @@ class _Tokenizer:
             self.pending = "group"
         elif name in _OPERATORS:
             self._emit("operator", _OPERATORS[name])
+        elif name == "top":  # transposed
+            self._emit("word", "T")
         elif name.startswith(("quad", "qquad")):  # a data set's `\\quadx_2`
             self._emit("operator", "quad")
             self._word(name.partition("quad")[2])

@@ -75,9 +75,10 @@ _DERIVED: dict[str, tuple[str, dict[str, int]]] = {
     "V 1 volt 1 volts 1 mV 1/1000 kV 1000": ("voltage", {"kg": 1, "m": 2, "s": -3, "A": -1}),
     "ohm 1 ohms 1": ("resistance", {"kg": 1, "m": 2, "s": -3, "A": -2}),
     "Hz 1 hertz 1 kHz 1000 MHz 1000000 GHz 1000000000": ("frequency", {"s": -1}),
+    "M 1000": ("concentration", {"mol": 1, "m": -3}),
     "T 1 tesla 1": ("field", {"kg": 1, "s": -2, "A": -1}),
     "mph 1397/3125": ("speed", {"m": 1, "s": -1}),
-    "kph 5/18 kmh 5/18": ("speed", {"m": 1, "s": -1}),
+    "kph 5/18 kmh 5/18 kmph 5/18": ("speed", {"m": 1, "s": -1}),
     "C 1 coulomb 1 coulombs 1": ("charge", {"A": 1, "s": 1}),
 }  # fmt: skip
 
@@ -99,8 +100,14 @@ def _table() -> dict[str, Unit]:
 
 
 UNITS = _table()
-UNIT_LETTERS = frozenset("mgshLlVAWJNKCTt")
+UNIT_LETTERS = frozenset("mgshLlVAWJNKCTtM")
 """Single letters that are units when set off from the number by a space or \\text."""
+
+SCALES = {
+    "dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+}  # fmt: skip
+TEMPERATURES = {"celsius": "degC", "c": "degC", "fahrenheit": "degF", "f": "degF"}
+"""Scales that may stand behind the word `degrees`."""
 
 NOUN_PREFIXES = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 NOUN_SUFFIXES = {"squared": 2, "cubed": 3}
