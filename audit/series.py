@@ -76,6 +76,20 @@ class SeriesReader:
             raise LogUnavailableError(fault(error)[1]) from error
         return [found[at] for at in sorted(found)[-MAX_POINTS:]]
 
+    def steps(self, wanted: SeriesFilter) -> tuple[int, int] | None:
+        """The least and the greatest step in the sample; None: no step was named."""
+        query = select(func.min(verdict.c.step), func.max(verdict.c.step)).where(
+            verdict.c.sampled, *_conditions(verdict.c, wanted)
+        )
+        if wanted.run is not None:
+            query = query.where(verdict.c.run == wanted.run)
+        try:
+            with self._engine.begin() as connection:
+                least, greatest = connection.execute(query).one()
+        except DATABASE_ERRORS as error:
+            raise LogUnavailableError(fault(error)[1]) from error
+        return None if least is None else (int(least), int(greatest))
+
 
 def _add(found: dict[int, Point], counts: Iterable[tuple[int, str, float]]) -> None:
     """Add numbers of verdicts, each with the name of its stratum."""

@@ -50,4 +50,17 @@ def time(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-_environment.filters |= {"clip": clip, "time": time}
+def percent(share: float | None) -> str:
+    """A share, with the digits that tell it from nothing."""
+    if share is None:
+        return "–"
+    digits = 0 if share in {0.0, 1.0} or share >= 0.1 else 1 if share >= 0.01 else 2
+    return f"{100 * share:.{digits}f} %"
+
+
+def count(number: float) -> str:
+    """A number of things."""
+    return f"{round(number):,}".replace(",", "\u2009")
+
+
+_environment.filters |= {"clip": clip, "time": time, "percent": percent, "count": count}

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Problem
+from app.pages.dashboard import dashboard_values
 from app.pages.forms import labeler_in, labeler_of, read_form, remember_labeler
 from app.pages.query import read_query
 from app.pages.rendering import render
@@ -18,6 +19,9 @@ from app.routes.plain import PlainRoute
 from app.service import Service
 from audit.errors import LabelNotStoredError, LogUnavailableError, UnknownLabelError, UnknownVerdictError
 from audit.labels import ANSWERS, NewLabel
+
+GROUPINGS: Final = ("version", "data_source", "verifier", "none")
+"""What the dashboard's table of rates may be by; the first unless another is asked for."""
 
 router: Final = APIRouter(route_class=PlainRoute, include_in_schema=False)
 
@@ -29,6 +33,16 @@ async def review_page(request: Request) -> Response:
     if _wants_sample(request) and review.query.at:
         return render(request, "sample.html", **await _in_thread(sample_values, review, review.query.at))
     return render(request, "review.html", **await _in_thread(review_values, review))
+
+
+@router.get("/audit/dashboard")
+async def dashboard(request: Request) -> Response:
+    """Error rates, what changed, what is suspicious, what is to be labelled."""
+    service: Service = request.app.state.service
+    query, complaints = read_query(request.query_params.items())
+    by = request.query_params.get("by", "")
+    values = await _in_thread(dashboard_values, service, query, by if by in GROUPINGS else GROUPINGS[0])
+    return render(request, "dashboard.html", message="; ".join(complaints), groupings=GROUPINGS, **values)
 
 
 @router.get("/audit/r/{id}")
