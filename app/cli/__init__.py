@@ -13,6 +13,7 @@ from app.cli.export import export
 from app.cli.labels import labels
 from app.cli.lint import lint
 from app.cli.openapi import openapi
+from app.cli.replay import replay
 from app.cli.serve import serve
 from app.cli.settings import settings
 from app.cli.verify import verify
@@ -30,6 +31,7 @@ commands.command()(verify)
 commands.command()(lint)
 commands.command()(openapi)
 commands.command()(export)
+commands.command()(replay)
 commands.add_typer(labels, name="labels")
 
 

@@ -1,0 +1,262 @@
+"""`goldcheck export`, `labels import` and `replay`: stored verdicts out, labels back, verdicts again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pyarrow.parquet as parquet
+import pytest
+from running import run
+
+from audit.export import COLUMNS
+
+ITEMS: list[dict[str, Any]] = [
+    {"verifier": "numeric", "response": "\\boxed{3/7}", "ground_truth": 0.42857100000000000000001},
+    {"verifier": "numeric", "response": "caf\u00e9 \\boxed{4}\r\n\u2028", "ground_truth": "5"},
+    {"verifier": "numeric", "response": "none", "ground_truth": 12345678901234567890123},
+    {"verifier": "numeric", "response": "3", "ground_truth": None},
+    {
+        "verifier": "math",
+        "response": "\\boxed{x^2}",
+        "ground_truth": ["x^2", "y"],
+        "options": {"order": "any"},
+    },
+    {"verifier": "choice", "response": "\\boxed{B}", "ground_truth": "B", "prompt": "Which?"},
+    {
+        "verifier": "code",
+        "response": "```python\nprint(input())\n```",
+        "ground_truth": {"type": "stdin_stdout", "cases": [{"stdin": "a\n", "stdout": "a\n"}]},
+        "prompt": [{"role": "user", "content": "Echo."}],
+    },
+]
+META = {"data_source": "mixed", "run": "r1", "step": 7, "prompt_id": "q1", "group_id": "g1"}
+
+
+class Made(NamedTuple):
+    """A service that has stored verdicts on `ITEMS`."""
+
+    url: str
+    data_dir: Path
+    replies: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def made(
+    tmp_path_factory: pytest.TempPathFactory, service_in: Callable[..., AbstractContextManager[str]]
+) -> Iterator[Made]:
+    """The service goes on running: commands read beside it."""
+    folder = tmp_path_factory.mktemp("stored")
+    with service_in(folder, GOLDCHECK_AUDIT_DURABILITY="commit", GOLDCHECK_AUDIT_CPU_SHARE="0") as url:
+        body = {"items": ITEMS, "defaults": {"meta": META}}
+        replies = httpx.post(f"{url}/v1/verify/batch", json=body, timeout=60).json()["results"]
+        answers = {0: "correct", 1: "incorrect", 4: "correct", 6: "unsure"}
+        for place, answer in answers.items():
+            label = {"answer": answer, "labeler": "ada", "cause": f"cause {place}"}
+            posted = httpx.post(f"{url}/v1/audit/verdicts/{replies[place]['id']}/labels", json=label)
+            assert posted.is_success, posted.text
+        yield Made(url, folder / "data", replies)
+
+
+def exported(made: Made, path: Path, *arguments: str) -> list[dict[str, Any]]:
+    """The lines of an export."""
+    done = run(made.data_dir, "export", "-o", path, *arguments)
+    assert done.status == 0, done.err
+    return [json.loads(line) for line in path.read_bytes().decode().split("\n") if line]
+
+
+def test_export_is_what_is_stored(made: Made, tmp_path: Path) -> None:
+    """A line for each verdict, newest first, the same as over HTTP, numbers and texts as judged."""
+    path = tmp_path / "out.jsonl"
+    lines = exported(made, path)
+    assert [line["id"] for line in lines] == [reply["id"] for reply in made.replies[::-1]]
+    for line, item, reply in zip(lines, ITEMS[::-1], made.replies[::-1], strict=True):
+        assert (line["response"], line.get("prompt")) == (item["response"], item.get("prompt"))
+        assert line["reply"] == reply
+        assert line["inclusion_probability"] == 1.0
+    assert b'"ground_truth":12345678901234567890123,' in path.read_bytes()
+    streamed = httpx.get(f"{made.url}/v1/audit/export")
+    assert streamed.headers["content-type"] == "application/x-ndjson"
+    assert streamed.content == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "query", "places"),
+    [
+        (["--verifier", "numeric"], {"verifier": "numeric"}, [3, 2, 1, 0]),
+        (["--labelled"], {"labelled": "true"}, [6, 4, 1, 0]),
+        (["--unlabelled", "--correct"], {"labelled": "false", "correct": "true"}, [5]),
+        (["--run", "another"], {"run": "another"}, []),
+        (["--stratum", "unscorable/invalid_ground_truth"], {"status": "unscorable"}, [3]),
+    ],
+)
+def test_conditions(made: Made, tmp_path: Path, arguments: list[str], query: Any, places: list[int]) -> None:
+    """The command and the route choose by the conditions of the list of verdicts."""
+    ids = [made.replies[place]["id"] for place in places]
+    assert [line["id"] for line in exported(made, tmp_path / "out.jsonl", *arguments)] == ids
+    lines = httpx.get(f"{made.url}/v1/audit/export", params=query).content.splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ids
+
+
+def test_rewards_by_prompt(made: Made, tmp_path: Path) -> None:
+    """Rewards of a group stand on one line, oldest first; null rewards are left out."""
+    expected = [
+        {"prompt_id": "q1", "rewards": [r["reward"] for r in made.replies if r["reward"] is not None]}
+    ]
+    assert exported(made, tmp_path / "rewards.jsonl", "--rewards") == expected
+    streamed = httpx.get(f"{made.url}/v1/audit/export", params={"rewards": "true"})
+    assert [json.loads(line) for line in streamed.content.splitlines()] == expected
+
+
+def test_parquet(made: Made, tmp_path: Path) -> None:
+    """One row a verdict, in typed columns; ground truths and prompts as JSON or text; labels as columns."""
+    path = tmp_path / "out.parquet"
+    assert run(made.data_dir, "export", "-o", path).status == 0
+    table = parquet.read_table(path)
+    assert table.column_names == list(COLUMNS)
+    rows = table.to_pylist()[::-1]
+    assert [row["id"] for row in rows] == [reply["id"] for reply in made.replies]
+    assert [row["reward"] for row in rows] == [reply["reward"] for reply in made.replies]
+    assert [row["label"] for row in rows] == ["correct", "incorrect", None, None, "correct", None, "unsure"]
+    assert rows[0]["ground_truth"] == "0.42857100000000000000001"
+    assert rows[2]["ground_truth"] == "12345678901234567890123"
+    assert (rows[1]["cause"], rows[1]["labeler"], rows[1]["step"]) == ("cause 1", "ada", 7)
+    assert json.loads(rows[6]["prompt"]) == ITEMS[6]["prompt"]
+
+
+def labels_in(data_dir: Path) -> list[Any]:
+    """All rows of the table of labels."""
+    return sqlite3.connect(data_dir / "goldcheck.db").execute("SELECT * FROM label ORDER BY id").fetchall()
+
+
+def test_labels_come_back(made: Made, tmp_path: Path) -> None:
+    """Labels of an export, and labels by hand, are stored once however often they are imported."""
+    path = tmp_path / "out.jsonl"
+    exported(made, path)
+    before = labels_in(made.data_dir)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    source = sqlite3.connect(made.data_dir / "goldcheck.db")
+    with sqlite3.connect(copy / "goldcheck.db") as target:
+        source.backup(target)
+        target.execute("DELETE FROM label")
+        target.execute("UPDATE verdict SET labelled = 0")
+    target.close()
+    for added, known in ((4, 0), (0, 4)):
+        done = run(copy, "labels", "import", path)
+        assert done.status == 0, done.err
+        assert done.out.startswith(f"{added} labels stored, {known} known, 0 of")
+        assert labels_in(copy) == before
+    by_hand = tmp_path / "hand.jsonl"
+    line = {"verdict_id": made.replies[2]["id"], "answer": "incorrect", "labeler": "bob"}
+    by_hand.write_text(json.dumps(line) + "\n\n")
+    for added in (1, 0):
+        assert run(copy, "labels", "import", by_hand).out.startswith(f"{added} labels stored")
+    assert sqlite3.connect(copy / "goldcheck.db").execute(
+        "SELECT labelled FROM verdict WHERE id = ?", [made.replies[2]["id"]]
+    ).fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "not json",
+        "[]",
+        {"answer": "correct", "labeler": "a"},
+        {"verdict_id": "x", "answer": "right", "labeler": "a"},
+        {"verdict_id": "x", "answer": "correct"},
+        {"verdict_id": "x", "answer": "correct", "labeler": "a", "drawn": 1},
+        {"id": "v", "labels": [3]},
+        {"verdict_id": "not stored here", "answer": "correct", "labeler": "a"},
+    ],
+)
+def test_bad_labels_are_named(made: Made, tmp_path: Path, line: Any) -> None:
+    """What is no label, or of no verdict here, is counted, and the exit status is 1; nothing is stored."""
+    before = labels_in(made.data_dir)
+    path = tmp_path / "bad.jsonl"
+    path.write_text(line if isinstance(line, str) else json.dumps(line))
+    done = run(made.data_dir, "labels", "import", path)
+    assert done.status == 1, done.out + done.err
+    assert labels_in(made.data_dir) == before
+
+
+def test_replay_of_the_same_verifiers_flips_nothing(made: Made, tmp_path: Path) -> None:
+    """In process and against a URL, from the database and from a file, nothing flips; labels hold."""
+    path = tmp_path / "out.jsonl"
+    exported(made, path)
+    for number, arguments in enumerate(([], [path], ["--url", made.url], [path, "--url", made.url])):
+        results = tmp_path / f"{number}.jsonl"
+        done = run(made.data_dir, "replay", *arguments, "-o", results)
+        lines = [json.loads(line) for line in results.read_text().splitlines()]
+        assert done.status == 0, done.out + done.err
+        assert {line["flip"] for line in lines} == {"same"}
+        assert len(lines) >= len(ITEMS)
+
+
+def altered(path: Path, made: Made, **fields: Any) -> Path:
+    """An export in which the first verdict was another, as if an earlier version had given it."""
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    for line in lines:
+        if line["id"] == made.replies[0]["id"]:
+            line.update(fields)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_labels_are_regression_tests(made: Made, tmp_path: Path) -> None:
+    """A labelled verdict that was right and is wrong now ends the replay with status 1, and is named."""
+    path = tmp_path / "out.jsonl"
+    exported(made, path)
+    label = {"id": "l", "verdict_id": made.replies[0]["id"], "labeler": "ada", "answer": "incorrect",
+             "cause": None, "note": None, "drawn": True, "withdraws": None,
+             "created_at": "2026-01-01T00:00:00.000Z"}  # fmt: skip
+    altered(path, made, correct=False, reason="outside_tolerance", labels=[label])
+    done = run(made.data_dir, "replay", path)
+    assert done.status == 1
+    assert "1 labelled verdicts turned wrong" in done.err
+    assert f"{made.replies[0]['id']}: numeric said incorrect (outside_tolerance), now correct" in done.out
+    altered(path, made, labels=[{**label, "answer": "correct"}])
+    assert run(made.data_dir, "replay", path).status == 0
+
+
+def test_a_verifier_that_is_gone_fails_its_labels(made: Made, tmp_path: Path) -> None:
+    """A labelled verdict that cannot be judged any more is no pass: in process and against a URL."""
+    path = tmp_path / "out.jsonl"
+    exported(made, path)
+    altered(path, made, verifier={"name": "gone", "version": "9", "environment": "e"})
+    for arguments in ([], ["--url", made.url]):
+        done = run(made.data_dir, "replay", path, *arguments)
+        assert done.status == 1, done.out
+        assert "request_refused" in done.out
+
+
+def test_a_replay_goes_on(made: Made, tmp_path: Path) -> None:
+    """What the results hold is not judged again; a half line is cut off, another's file is left alone."""
+    path, results = tmp_path / "out.jsonl", tmp_path / "results.jsonl"
+    exported(made, path)
+    assert run(made.data_dir, "replay", path, "-o", results).status == 0
+    whole = results.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    results.write_bytes(b"".join(lines[:3]) + lines[3][:20])
+    assert run(made.data_dir, "replay", path, "-o", results).status == 0
+    assert sorted(results.read_bytes().splitlines()) == sorted(whole.splitlines())
+    results.write_bytes(whole.replace(b'"now": {"version": "1.0.0"', b'"now": {"version": "0.9"'))
+    assert run(made.data_dir, "replay", path, "-o", results).status in {0, 2}
+    results.write_text("something else\n")
+    assert run(made.data_dir, "replay", path, "-o", results).status == 2
+    assert results.read_text() == "something else\n"
+
+
+def test_no_database(tmp_path: Path) -> None:
+    """Without a verdict log the commands say so, and make none."""
+    for arguments in (["export", "-o", tmp_path / "x"], ["labels", "import", tmp_path / "x"], ["replay"]):
+        done = run(tmp_path / "nothing", *arguments)
+        assert done.status == 2
+        assert "there is no verdict log" in done.err
+    assert not (tmp_path / "nothing").exists()
+    assert not (tmp_path / "x").exists()
