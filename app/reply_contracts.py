@@ -97,6 +97,25 @@ class TimingReply(TypedDict):
 
 
 @with_config(REPLY_CONFIG)
+class CalibrationReply(TypedDict):
+    """What reward_calibrated rests on."""
+
+    reason: Annotated[
+        Literal[
+            "not_ready",
+            "unscorable",
+            "too_few_labels",
+            "labels_before_drift",
+            "uninformative",
+            "too_few_labels_in_stratum",
+        ]
+        | None,
+        _field("why it is null", None),
+    ]
+    labels: Annotated[int, _field("labels of this version of the verifier that count", 640, ge=0)]
+
+
+@with_config(REPLY_CONFIG)
 class VerifyReply(TypedDict):
     """One response judged, or why it could not be. Three outcomes, never mixed."""
 
@@ -113,6 +132,19 @@ class VerifyReply(TypedDict):
     verifier: VerifierReply
     audit: AuditReply
     timing: TimingReply
+    reward_calibrated: NotRequired[
+        Annotated[
+            float | None,
+            _field(
+                "chance that the answer is right, by the labels of its stratum; only with"
+                " GOLDCHECK_AUDIT_CALIBRATED",
+                0.985,
+                ge=0,
+                le=1,
+            ),
+        ]
+    ]
+    calibration: NotRequired[CalibrationReply]
 
 
 @with_config(REPLY_CONFIG)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol, cast
 import pydantic_core
 import structlog
 
+from app.calibrator import Calibrator
 from app.flags import Flagger, evidence
 from app.ids import IdMaker
 from app.intake import Job
@@ -51,11 +52,21 @@ class Journal(Protocol):
 
 
 class Scorer:
-    """Scores jobs. `journal`: the verdict log, or None; `observe`: called with every tally, for metrics."""
+    """Scores jobs.
+
+    journal: the verdict log, or None. observe: called with every tally, for metrics. calibrator: adds what
+    the labels say of a verdict; None adds nothing.
+    """
 
     def __init__(
-        self, registry: Registry, pool: Pool, journal: Journal | None, observe: Callable[[Tally], None]
+        self,
+        registry: Registry,
+        pool: Pool,
+        journal: Journal | None,
+        observe: Callable[[Tally], None],
+        calibrator: Calibrator | None = None,
     ) -> None:
+        self._calibrator = calibrator
         self._pool = pool
         self._journal = journal
         self._observe = observe
@@ -183,6 +194,8 @@ class Scorer:
         draw = self._journal.select(cell, verdict_id) if self._journal and tally.counted else None
         reply["verifier"] = self._identities[verifier.name]
         reply["audit"] = {"flags": flags, "stratum": stratum, "selected": draw is not None}
+        if self._calibrator is not None:
+            reply |= self._calibrator.fields(verifier.name, stratum)
         reply["timing"] = {
             "queue_ms": round(judged.queue_s * 1e3, 3),
             "verify_ms": round(judged.verify_s * 1e3, 3),

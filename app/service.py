@@ -14,6 +14,7 @@ import structlog
 from app.admission import Admission
 from app.auditor.looking import Looker
 from app.auditor.task import LEASE_S, Auditor
+from app.calibrator import Calibrator
 from app.claims import Claims
 from app.data_dir import make_data_dir
 from app.group_scoring import GroupScorer
@@ -33,7 +34,7 @@ from audit.log import VerdictLog
 from audit.review import ReviewReader
 from audit.second_opinions import OpinionStore
 from audit.series import SeriesReader
-from audit.types import CANARY_ACCEPT, LogConfig
+from audit.types import CANARY_ACCEPT, LogConfig, Retention
 from verifiers.base import Verifier
 
 VERSION: Final = version("goldcheck")
@@ -51,6 +52,7 @@ class Service:
     group_scorer: GroupScorer
     idempotency: Idempotency
     auditor: Auditor
+    calibrator: Calibrator | None = None
 
     def __init__(self, settings: Settings, verifiers: Sequence[Verifier] | None = None) -> None:
         self.settings = settings
@@ -75,7 +77,12 @@ class Service:
         """Warm everything up. A weak host or a broken database does not stop it: `faults` says why."""
         self.log.start()
         await self.judges.start()
-        self.scorer = Scorer(self.registry, self.judges.pool, self.log, self._observe)
+        if self.settings.audit_calibrated:
+            self.calibrator = Calibrator(
+                self.estimates, [(verifier.name, verifier.version) for verifier in self.registry]
+            )
+            self.calibrator.start()
+        self.scorer = Scorer(self.registry, self.judges.pool, self.log, self._observe, self.calibrator)
         self.group_scorer = GroupScorer(self.scorer, self.log)
         self.idempotency = Idempotency(
             self._open_claims(), self.settings.idempotency_window_s, self.settings.idempotency_bytes
@@ -91,6 +98,8 @@ class Service:
         """Stop what still runs, write what was counted."""
         self.refuse_more()
         await self.auditor.close()
+        if self.calibrator is not None:
+            await self.calibrator.close()
         await self.idempotency.close()
         await self.judges.close()
         await self.log.close()
@@ -150,6 +159,7 @@ def _log_config(settings: Settings) -> LogConfig:
         url=settings.log_url,
         budget=settings.audit_budget,
         durability=settings.audit_durability,
+        retention=Retention(settings.audit_max_bytes, settings.audit_max_age_days),
         queue_records=settings.audit_queue_records,
         queue_bytes=settings.audit_queue_bytes,
     )

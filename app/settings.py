@@ -100,6 +100,22 @@ class Settings(BaseSettings):
         description="share of one core for second opinions on stored verdicts, while no request waits; "
         "0: none are made",
     )
+    audit_calibrated: bool = Field(
+        False,
+        description="add reward_calibrated to replies: the chance that the answer is right, by the labels of "
+        "its stratum; reward itself stays as it is",
+    )
+    audit_max_bytes: int = Field(
+        10_240 * MIB,
+        ge=0,
+        description="bytes of the verdict log, above which the oldest stored verdicts go; 0: no bound",
+    )
+    audit_max_age_days: float = Field(
+        90.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="days after which stored verdicts go; 0: never. Labelled ones and all counts stay",
+    )
     audit_durability: Literal["enqueue", "commit"] = Field(
         "enqueue", description="commit: answer only once the verdict log has committed"
     )

@@ -55,18 +55,23 @@ class Look:
 
 
 def looks(spans: Sequence[Span], *, pooled: bool, tolerance: float = TOLERANCE) -> list[Look]:
-    """Each span but the first, beside all before it (`pooled`) or beside the last before it.
+    """Each span but the first, beside those before it (`pooled`) or beside the last before it.
 
-    The t-th look spends 6 alpha / (pi t)², a third of it on each measure: in all no more than `ALPHA`,
-    however many looks there are.
+    Those before it begin with the span that last alarmed, for each measure: a change is told once. The t-th
+    look spends 6 alpha / (pi t)², a third of it on each measure: in all no more than `ALPHA`, however many
+    looks there are.
     """
     found: list[Look] = []
+    begins = dict.fromkeys(MEASURES, 0)
     for t in range(1, len(spans)):
-        before = merged(span.group for span in spans[:t]) if pooled else spans[t - 1].group
         confidence = 1.0 - 6.0 * ALPHA / (math.pi * t) ** 2 / len(MEASURES)
-        changes = {
-            measure: _change(measure, before, spans[t].group, confidence, tolerance) for measure in MEASURES
-        }
+        changes: dict[Measure, Change] = {}
+        for measure in MEASURES:
+            earlier = spans[begins[measure] : t] if pooled else spans[t - 1 : t]
+            before = merged(span.group for span in earlier)
+            changes[measure] = _change(measure, before, spans[t].group, confidence, tolerance)
+            if changes[measure].alarm:
+                begins[measure] = t
         found.append(Look(spans[t], changes))
     return found
 

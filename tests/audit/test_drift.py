@@ -88,9 +88,16 @@ def test_each_look_asks_for_more() -> None:
 
 def test_what_came_before_is_pooled_by_time_and_not_by_version() -> None:
     """A third span is held against both before it, or against the second alone."""
-    groups = [group(0, right=400), *(group(n, wrong=200, right=200) for n in (1, 2))]
+    groups = [group(0, right=2_000), group(1, right=20, verdicts=20), group(2, wrong=40, right=360)]
     assert "fdr" in alarms(groups)[1]
-    assert "fdr" not in alarms(groups, pooled=False)[1]
+    assert alarms(groups, pooled=False) == [[], []]
+
+
+def test_a_change_is_told_once() -> None:
+    """What alarmed is what later spans are held against."""
+    calm, bad = (lambda n: group(n, wrong=2, right=198)), (lambda n: group(n, wrong=60, right=140))
+    found = alarms([calm(0), calm(1), bad(2), bad(3), bad(4), calm(5)])
+    assert ["fdr" in names for names in found] == [False, True, False, False, True]
 
 
 def test_merging_loses_nothing() -> None:
