@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from time import perf_counter
 from typing import NamedTuple
 
@@ -63,8 +63,11 @@ class Pool:
         self._cache = cache
         self._flights: dict[bytes, Flight] = {}
 
-    def submit(self, verifier: PooledVerifier, task: Task) -> Ticket:
-        """Judge a task, or join an equal one in flight, or take the verdict kept from an earlier one."""
+    def submit(self, verifier: PooledVerifier, task: Task, request: Hashable = None) -> Ticket:
+        """Judge a task, or join an equal one in flight, or take the verdict kept from an earlier one.
+
+        request: on whose behalf; those of different requests take turns.
+        """
         key = task_key(verifier, task)
         flight = self._flights.get(key)
         if flight is None:
@@ -72,7 +75,7 @@ class Pool:
             kept = self._cache.get(key)
             if kept is None:
                 self._flights[key] = flight
-                flight.future = asyncio.create_task(self._fly(flight, key, verifier, task))
+                flight.future = asyncio.create_task(self._fly(flight, key, verifier, task, request))
                 flight.future.add_done_callback(lambda _: self._land(key, flight))
             else:
                 flight.future = asyncio.get_running_loop().create_future()
@@ -97,10 +100,12 @@ class Pool:
         if flight.future.done() and not flight.future.cancelled():
             flight.future.exception()  # seen, even when all waiters have left
 
-    async def _fly(self, flight: Flight, key: bytes, verifier: PooledVerifier, task: Task) -> Judged:
+    async def _fly(
+        self, flight: Flight, key: bytes, verifier: PooledVerifier, task: Task, request: Hashable
+    ) -> Judged:
         submitted = perf_counter()
         try:
-            async with self._gate.shared():
+            async with self._gate.shared(request):
                 flight.started = True
                 began = perf_counter()
                 outcome = await self._judge(verifier, task)
