@@ -128,7 +128,7 @@ class Scorer:
         ready: asyncio.Queue[tuple[int, Job, Ticket]] = asyncio.Queue()
         pace = Pace()
         for index, job in pooled:
-            ticket = self._pool.submit(cast(PooledVerifier, job.verifier), job.task)
+            ticket = self._pool.submit(cast(PooledVerifier, job.verifier), job.task, ready)
             tickets.append(ticket)
             ticket.when_done(partial(ready.put_nowait, (index, job, ticket)))
             if pace.is_over:
