@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from audit.calibration import MIN_VERSION_LABELS, SPAN_S, of_spans
 from audit.drift import Span
@@ -10,6 +15,7 @@ from audit.estimate_reader import Group
 from audit.estimates import MIN_LABELS
 from audit.strata import LabelledVerdict, SampleCount
 from audit.types import Stratum
+from rollouts.advantages import group_relative_advantages
 
 Labels = dict[str, tuple[int, int]]
 """By stratum: right and wrong answers."""
@@ -77,3 +83,19 @@ def test_labels_from_before_a_change_do_not_count() -> None:
     found = of_spans([*before, few, more])
     assert (found.refused, found.labels) == (None, 282)
     assert found.by_stratum["accept/plain"] == pytest.approx(0.5)
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 1.0]), min_size=4, max_size=16),
+    st.floats(0.0, 0.45),
+    st.floats(0.0, 0.45),
+)
+def test_one_correction_for_all_changes_nothing(rewards: list[float], fpr: float, fnr: float) -> None:
+    """Undoing the noise by the same map for all leaves GRPO as it is, and only scales Dr. GRPO."""
+    scale = 1 - fpr - fnr
+    corrected = [(reward - fpr) / scale for reward in rewards]
+    of_grpo, of_dr_grpo = (
+        partial(group_relative_advantages, scale=scaled, eps=0.0) for scaled in (True, False)
+    )
+    assert of_grpo(np.array(corrected)) == pytest.approx(of_grpo(np.array(rewards)), abs=1e-9)
+    assert of_dr_grpo(np.array(corrected)) == pytest.approx(of_dr_grpo(np.array(rewards)) / scale, abs=1e-9)
