@@ -112,11 +112,10 @@ class _State:
 
     def gain(self) -> float:
         """By how much one more label would narrow the interval of this side, about."""
-        spread = self._side.spread
         if self._labels:
-            return (self._spread - self._next_spread) / sqrt(2 * spread)
+            return (self._spread - self._next_spread) / sqrt(2 * self._side.spread)
         # Nothing is known of a stratum without labels: it widens the interval by its whole weight.
-        return self._weight - (sqrt(2 * (spread + self._next_spread)) - sqrt(2 * spread))
+        return self._weight
 
     def take(self, groups: set[str]) -> Candidate | None:
         """The next candidate of a group not in `groups`, which it joins, as if it were labelled now."""
