@@ -18,6 +18,14 @@ _WITH_TEXT = re.compile(
 _IN_PROSE = re.compile(
     rf"(?:(?:option|choice|answer)\s*:?\s*)?(?:\(({_LETTER})\)(?!\s*(?:or|/))|([B-HJ-Z])(?=\s+(?:because|since|as)\b))"
 )
+_SO = r"(?:(?:so|thus|hence|therefore|then),?\s+)?"
+_STATED = re.compile(
+    rf"(?i:{_SO})(?i:(?:the\s+)?(?:option|choice|answer)\s+)?(?:{_WRAPPED})\s+is\s+(?:the\s+)?"
+    rf"(?:correct|right|best|answer)(?:\s+(?:one|answer|choice|option))?"
+    rf"|(?i:{_SO})(?i:(?:I\s+|we\s+)?(?:choose|pick|select))\s+(?i:(?:option|choice|answer)\s+)?(?:{_WRAPPED})"
+    rf"|(?i:so|thus|hence|therefore),?\s+(?i:(?:option|choice|answer)\s+)?(?:{_WRAPPED})"
+)
+_RUN = re.compile(r"[A-J]{2,6}")
 LONGEST = 2_000
 """Characters of an answer that may name a choice."""
 _SPACES = re.compile(r"\s+")
@@ -58,7 +66,9 @@ def read_choice(  # noqa: PLR0911 - one return for each form
         return Chosen((letter,), contradiction=other is not None and other != letter)
     if (known := by_text.get(normal(text))) is not None:
         return Chosen((known,))
-    if prose and (match := _IN_PROSE.match(bare)) is not None:
+    if _RUN.fullmatch(bare) and list(bare) == sorted(set(bare)):  # `AC` for A and C
+        return Chosen(tuple(bare))
+    if prose and (match := _IN_PROSE.match(bare) or _STATED.fullmatch(bare)) is not None:
         return Chosen((_letter(match),))
     return None
 

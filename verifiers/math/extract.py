@@ -52,7 +52,7 @@ _BOLD = re.compile(r"\*\*([^*\n]{1,400})\*\*")
 _DELIMITER = re.compile(r"\\\\|\\[()\[\]]|\\.|\$\$?", re.DOTALL)
 _CLOSERS = {"\\(": "\\)", "\\[": "\\]"}
 _TURN = re.compile(r"<\|[a-z_]{2,20}\|>")
-_REASON = re.compile(r",?\s+(?:since|because|as|where|which|for\s+which)\b")
+_REASON = re.compile(r",?\s+(?:since|because|as|where|which|for\s+which)\b|,\s+(?:and\s+|but\s+)?not\b")
 _TAKEN_BACK = re.compile(
     r"\b(?:not|maybe|perhaps|possibly|might|could|cannot|unsure|guess|neither|nor)\b|n['’]t\b|\w\s*\?\s*$",
     re.IGNORECASE,
