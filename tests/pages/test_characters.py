@@ -43,7 +43,7 @@ def test_table(character: str, like: str, invisible: bool) -> None:
 
 @given(st.lists(st.text(max_size=60), max_size=3))
 def test_all_that_is_not_plain_ascii_is_named(texts: list[str]) -> None:
-    """Once each, with its number of uses; plain ASCII never is; what cannot be seen is not shown as itself."""
+    """Once each, with its uses counted; plain ASCII never; what cannot be seen is not shown as itself."""
     joined = "".join(texts)
     found = curious(texts)
     wanted = {c for c in joined if not c.isascii() or (not c.isprintable() and c not in "\n\r\t")}

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from app.pages.segments import MAX_MATH, Evidence, marked, segments
 
 PIECES = (
-    "$", "$$", "\\(", "\\)", "\\[", "\\]", "\\$", "```", "```python\n", "\n", "\n\n", " ", "a", "5", "{", "}", "\\",
+    "$", "$$", "\\(", "\\)", "\\[", "\\]", "\\$", "```", "```python\n", "\n", "\n\n", " ", "a", "5",
+    "{", "}", "\\",
     "\\boxed{", "\\begin{align*}", "\\end{align*}", "\u200b", "~~~",
 )  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
@@ -71,7 +72,9 @@ def test_evidence_marks_whole_mathematics_and_parts_of_prose() -> None:
     ]
 
 
-@pytest.mark.parametrize("unit", ["$ ", "\\[ ", "\\boxed{", "$$", "```\n", "\\begin{align}", "$a", "{", "~~~x\n"])
+@pytest.mark.parametrize(
+    "unit", ["$ ", "\\[ ", "\\boxed{", "$$", "```\n", "\\begin{align}", "$a", "{", "~~~x\n"]
+)
 def test_cost_is_linear(unit: str) -> None:
     """Openings that never close, by the ten thousand, neither hang nor overflow the stack."""
     text = unit * (60_000 // len(unit))
