@@ -141,7 +141,7 @@ def _prepare(
     told: dict[str, Any] = link.request("names", tuple(asked))
     given = {name: value for name, value in told.items() if _may_be_given(name, value, tests)}
     link.named = frozenset(
-        value for name, value in given.items() if name in tests.needed and isinstance(value, RemoteType)
+        value for name, value in given.items() if name in tests.classes and isinstance(value, RemoteType)
     )
     namespace.update(given)
     try:
@@ -181,7 +181,9 @@ def _fails_alone(setup: CodeType, error: Exception) -> bool:
 
 def _may_be_given(name: str, value: Any, tests: test_code.Examined) -> bool:
     """A name that the tests use like a module of the library is that module or nothing."""
-    return isinstance(value, ModuleType) or name not in tests.dotted or not known.is_module_word(name)
+    if isinstance(value, ModuleType):
+        return known.is_meant(name, value)
+    return name not in tests.dotted or not known.is_module_word(name)
 
 
 def _may_be_asked(word: str) -> bool:

@@ -20,7 +20,7 @@ MODULE_NAME = "solution"
 def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     """Make the job's calls in order; one message a call, none after the process has died."""
     del peer_fd
-    request = json.loads(job)
+    request = report.read(job)
     try:
         program = choose(request)
         setup = compile_source(request["setup"], "setup.py") if request["setup"] else None
@@ -28,7 +28,7 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
         report.send(channel_fd, {"state": error.state, "message": error.message})
         return
     os.set_inheritable(channel_fd, False)
-    report.send(channel_fd, {"state": "ready"})
+    report.send_ready(channel_fd)
     owner = os.getpid()
     namespace = _namespace(program)
     try:

@@ -54,7 +54,7 @@ _IN_C = {
 _CONTROL = frozenset({"unittest", "doctest", "pytest", "_pytest", "sandbox"})
 """Packages whose exceptions steer a test run (`SkipTest`): the candidate's are not the real ones."""
 _PACKAGES = frozenset({"numpy", "sympy", "scipy", "pandas", "mpmath"})
-_ALIASES = frozenset({"np", "sp", "pd", "plt"})
+_ALIASES = {"np": "numpy", "sp": "sympy", "pd": "pandas", "plt": "matplotlib.pyplot"}
 _SINGLETONS = {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented, "NoneType": type(None)}
 _HIDDEN_TYPES: dict[Any, str] = {
     kind: name
@@ -120,6 +120,11 @@ def _is_harmless(module: str, name: str) -> bool:
 def is_module_word(word: str) -> bool:
     """Whether a name usually stands for a module that programs import."""
     return word in sys.stdlib_module_names or word in _PACKAGES or word in _ALIASES
+
+
+def is_meant(word: str, module: ModuleType) -> bool:
+    """Whether a module is the one that a name stands for, if it stands for any."""
+    return not is_module_word(word) or module.__name__ in (word, _ALIASES.get(word))
 
 
 def _look_up(module: str, name: str) -> Any:

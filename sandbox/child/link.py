@@ -157,10 +157,10 @@ class Link:
     def _unpacked(self, message: dict[str, Any], unpack: Callable[[], Any]) -> Any:
         shared = self.objects.wire.shared
         self.objects.learn(message["classes"])
-        shared.update(message["shared"])
-        if message.get("printed"):
-            sys.stdout.write(str(message["printed"]))
-        value = unpack()
+        with shared.taken(message["shared"]):
+            if message.get("printed"):
+                sys.stdout.write(str(message["printed"]))
+            value = unpack()
         shared.forget(message["gone"])
         return value
 

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
 _to_text = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+_from_text: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+
+
+def read(job: bytes) -> Any:
+    """A job as the service wrote it, without what else `json.loads` does."""
+    return _from_text(job.decode(), 0)[0]
 
 
 def send(fd: int, message: Any) -> None:
@@ -14,9 +21,21 @@ def send(fd: int, message: Any) -> None:
     send_text(fd, _to_text(message))
 
 
+def send_ready(fd: int) -> None:
+    """Say that the program will be run now."""
+    os.write(fd, _READY)
+
+
 def send_text(fd: int, text: str) -> None:
     """Write one message that already is JSON, in ASCII."""
-    body = text.encode("ascii")
-    data = memoryview(len(body).to_bytes(4, "big") + body)
+    data = memoryview(_framed(text))
     while data:
         data = data[os.write(fd, data) :]
+
+
+def _framed(text: str) -> bytes:
+    body = text.encode("ascii")
+    return len(body).to_bytes(4, "big") + body
+
+
+_READY = _framed(_to_text({"state": "ready"}))

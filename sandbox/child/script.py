@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from sandbox.child import bare_stack, report, surroundings, uncaught
@@ -13,11 +12,11 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     """Run the job's program on descriptors 0 to 2; nothing is open besides when its first line runs."""
     del peer_fd
     try:
-        program = choose(json.loads(job))
+        program = choose(report.read(job))
     except UnusableError as error:
         report.send(channel_fd, {"state": error.state, "message": error.message})
         return
-    report.send(channel_fd, {"state": "ready"})
+    report.send_ready(channel_fd)
     os.close(channel_fd)
     del job
     run(program)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sandbox.child import arrays
@@ -51,6 +52,7 @@ class Shared:
         self._numbers: dict[int, int] = {}
         self._seen: dict[int, str] = {}
         self._entered: list[int] = []
+        self._filling: frozenset[int] = frozenset()
 
     def number(self, container: Any) -> int:
         """The number of a container, given now if it has none."""
@@ -68,7 +70,7 @@ class Shared:
     def collect(self) -> str:
         """The part of a message for what is new or has changed, as JSON text; may number more containers."""
         changed: list[str] = []
-        pending = list(self._containers)
+        pending = [number for number in self._containers if number not in self._filling]
         self._entered.clear()
         while pending:
             for number in pending:
@@ -82,15 +84,26 @@ class Shared:
         self.forget(gone)
         return f'"shared":{{{",".join(changed)}}},"gone":{_to_text(gone)}'
 
-    def update(self, entries: dict[str, list[Element]]) -> None:
-        """Take over what the other side says has changed; raises KeyError, TypeError or ValueError."""
-        found = [(int(number), entry) for number, entry in entries.items()]
-        for number, entry in found:
+    @contextmanager
+    def taken(self, entries: dict[str, list[Element]]) -> Iterator[None]:
+        """Take over what the other side says has changed; raises KeyError, TypeError or ValueError.
+
+        None of it is forgotten or sent back while the rest of the message is read: to hash what goes into a
+        set, its owner is asked in between.
+        """
+        found = {int(number): entry for number, entry in entries.items()}
+        for number, entry in found.items():
             if number not in self._containers:
                 self._enter(number, _new(*entry))
-        for number, entry in found:
-            self._fill(self._containers[number], *entry)
-            self._seen[number] = _to_text(entry)
+        around, self._filling = self._filling, self._filling | found.keys()
+        try:
+            values = {number: self._values(*entry) for number, entry in found.items()}
+            for number, entry in found.items():
+                self._fill(self._containers[number], entry[0], *values[number])
+                self._seen[number] = _to_text(entry)
+            yield
+        finally:
+            self._filling = around
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Drop containers that this side or the other no longer holds."""
@@ -121,18 +134,21 @@ class Shared:
             items = [self._pack(item) for item in items]
         return [name, items, extra]
 
-    def _fill(self, container: Any, name: str, items: Any, extra: Any = None) -> None:
+    def _values(self, name: str, items: Any, extra: Any = None) -> tuple[Any, Any]:
+        """What goes into a container, and what else belongs to it."""
+        if name not in (ARRAY, "bytearray") and not {dict, list}.isdisjoint(map(type, items)):
+            items = [self._unpack(item) for item in items]
+        return items, self._unpack(extra) if name == "defaultdict" else extra
+
+    def _fill(self, container: Any, name: str, values: Any, extra: Any) -> None:
         if kind_of(container) != name:
             raise TypeError("a container has changed its kind")
         if name == ARRAY:
-            arrays.fill(container, items, extra)
+            arrays.fill(container, values, extra)
             return
         if isinstance(container, bytearray):
-            container[:] = items.encode("latin-1")
+            container[:] = values.encode("latin-1")
             return
-        values = items
-        if not {dict, list}.isdisjoint(map(type, items)):
-            values = [self._unpack(item) for item in items]
         if isinstance(container, list):
             container[:] = values
             return
@@ -143,7 +159,7 @@ class Shared:
             container.update(values)
         else:
             if isinstance(container, defaultdict):
-                container.default_factory = self._unpack(extra)
+                container.default_factory = extra
             for key, value in zip(values[::2], values[1::2], strict=True):
                 container[key] = value
 
@@ -163,7 +179,7 @@ class Shared:
                 if number not in reached:
                     reached.add(number)
                     held.append(number)
-        return [number for number in self._containers if number not in reached]
+        return [number for number in self._containers if number not in reached | self._filling]
 
     def _inner(self, container: Any) -> list[int]:
         """Numbers of the shared containers that stand directly in this one."""

@@ -114,15 +114,15 @@ def make_roots(owner: Owner) -> tuple[type, type]:
 
 _OF_CLASSES = frozenset({"__doc__", "__annotations__", "__members__", "__match_args__", "__wrapped__"})
 """Attributes with such names that a class may have besides its special methods."""
-_OF_MEMORY = frozenset({"__array_interface__", "__array_struct__"})
-"""Attributes that numpy takes for addresses in its own process."""
+_OF_NUMPY = "__array_"
+"""How attributes begin by which an object takes part in what numpy does, or names addresses to it."""
 
 
 def _attribute(owner: Owner) -> Callable[[Any, str], Any]:
     def attribute(self: Any, name: str) -> Any:
         if name in introspection.NAMES:
             return _introspected(owner, self, name)
-        if name in _OF_MEMORY:
+        if name.startswith(_OF_NUMPY):
             raise AttributeError(name)
         return owner.ask("get", self, name)
 

@@ -30,15 +30,16 @@ class InvalidTestsError(Exception):
 class Examined(NamedTuple):
     """Compiled test code.
 
-    words: everything in it that could be a name. needed: names that only a program can define. dotted: names
-    before a dot. declared: functions that the setup only announces. calls_check: `check` is to be called with
-    the entry point.
+    words: everything in it that could be a name. needed: names that only a program can define. classes: those
+    of them that it takes for classes. dotted: names before a dot. declared: functions that the setup only
+    announces. calls_check: `check` is to be called with the entry point.
     """
 
     setup: CodeType
     codes: tuple[CodeType, ...]
     words: frozenset[str]
     needed: frozenset[str]
+    classes: frozenset[str]
     dotted: frozenset[str]
     declared: frozenset[str]
     calls_check: bool
@@ -74,6 +75,7 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bo
         codes=codes,
         words=words,
         needed=needed,
+        classes=frozenset(name for name in _taken_for_classes(all_trees) if name in needed) - set(declared),
         dotted=frozenset(_dotted(all_trees)),
         declared=declared,
         calls_check=calls_check,
@@ -153,6 +155,27 @@ def _dotted(trees: Iterable[ast.Module]) -> Iterable[str]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 yield node.value.id
+
+
+def _taken_for_classes(trees: Iterable[ast.Module]) -> Iterable[str]:
+    """Names that are written as those of classes are, that have attributes, or that objects are checked for.
+
+    Only of their objects may the own operators give what a plain value would: a program may write a class
+    where a function is asked for.
+    """
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.Name) and node.id[:1].isupper() and "_" not in node.id:
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.attr not in _OF_FUNCTIONS:
+                yield node.value.id
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _CHECKS:
+            checked_for = [part for arg in node.args[1:] for part in ast.walk(arg)]
+            yield from (part.id for part in checked_for if isinstance(part, ast.Name))
+
+
+_CHECKS = ("isinstance", "issubclass")
+_OF_FUNCTIONS = frozenset(dir(_parse)) | {"cache_clear", "cache_info", "__wrapped__"}
 
 
 def _runs_all_classes(nodes: Iterable[ast.AST]) -> bool:

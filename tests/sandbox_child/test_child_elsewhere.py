@@ -47,7 +47,7 @@ NOT_ASKED = [
     "import inspect\nassert inspect.signature(f).parameters",
     "class B(Exception): pass\nassert f(B)",
     "import unittest as u\nclass A: pass\nclass T(u.TestCase, A): pass\nassert f(T)",
-    "from collections import namedtuple as n\nP = n('P', ['x', 'y'])\nclass Q(P): pass\nclass R(P): pass\nassert f(Q)",
+    "from collections import namedtuple as n\nP = n('P', ['x'])\nclass Q(P): pass\nclass R(P): pass\nf(R)",
     "from typing import *\nT = TypeVar('T')\nclass B(dict): pass\nassert f(B)",
     "from typing import Generic, TypeVar\nT = TypeVar('T')\nclass B(Generic[T]): pass\nassert f(B)",
     "import abc\nclass B(metaclass=abc.ABCMeta): pass\nassert type('C', (B,), {}) and f()",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,6 +97,17 @@ def _ending(link: Link) -> BaseException | None:
     return None
 
 
+def test_no_import_of_the_candidate_ends_the_test_process(tmp_path: Path, monkeypatch: Any) -> None:
+    """A module that exits with status 0 as it is imported is not there, rather than a pass."""
+    (tmp_path / "sndhdr_exits.py").write_text("raise SystemExit(0)")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "stdlib_module_names", sys.stdlib_module_names | {"sndhdr_exits"})
+    with conversation() as (link, liar):
+        liar.say(told(value={"n": ["sndhdr_exits", ""]}))
+        with pytest.raises(LostError):
+            link.request("call", (1,))
+
+
 PLAIN_CLASS = {
     "name": "C",
     "module": "m",
@@ -117,6 +130,8 @@ NEVER_EQUAL = [
     (PLAIN_CLASS, OBJECT),
     (_described(methods=["__eq__", "__ne__"], specials=["__eq__", "__ne__", "__hash__"]), OBJECT),
     (_described(real=["builtins", "int"]), OBJECT),
+    (_described(real=["numbers", "Rational"]), OBJECT),
+    (_described(real=["decimal", "Decimal"]), OBJECT),
     (_described(bases=[{"n": ["builtins", "int"]}]), OBJECT),
     (PLAIN_CLASS, {"k": 0}),
     (_described(bases=[{"n": ["builtins", "type"]}]), {"k": 0}),
@@ -158,6 +173,24 @@ NOT_NAMED = [
     ["winreg", ""],
     ["no_such_module", ""],
     ["builtins", "__import__"],
+    ["builtins", "getattr"],
+    ["builtins", "setattr"],
+    ["builtins", "print"],
+    ["random", "_os"],
+    ["random", "_os.sys.exit"],
+    ["random", "_os._exit"],
+    ["random", "_inst"],
+    ["re", "_cache"],
+    ["json", "codecs.open"],
+    ["heapq", "__builtins__"],
+    ["copy", "types.FunctionType.__globals__"],
+    ["typing", "get_type_hints"],
+    ["collections", "namedtuple"],
+    ["functools", "singledispatch"],
+    ["test.__main__", ""],
+    ["venv.__main__", "rc"],
+    ["this", ""],
+    ["idlelib.idle", ""],
     [1, 2],
 ]
 
