@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell pwd | cksum | cut -d' ' -f1)
 
-.PHONY: help install serve test check format test-hostile test-languages fuzz test-arrays lint-docker lock clean
+.PHONY: help install serve test check format test-hostile test-languages fuzz test-arrays test-browser lint-docker lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -48,6 +48,9 @@ test-arrays: install ## rollouts on PyTorch and JAX, and against TRL's loss (an 
 	@[ -x .venv-arrays/bin/python ] || $(BIN)/python -m venv .venv-arrays
 	.venv-arrays/bin/python -m pip --disable-pip-version-check --quiet install -r requirements-arrays.txt
 	.venv-arrays/bin/python -m pytest tests/arrays
+
+test-browser: install ## the pages in a real headless Chromium (installs it where it is missing)
+	scripts/test_browser.sh $(VENV)
 
 lint-docker: ## lint Dockerfile, docker-compose.yml and Kubernetes manifests
 	deploy/lint.sh

@@ -119,3 +119,11 @@ def test_long_products_rewritten_stay_right_and_near_misses_wrong(seed: int) -> 
     misses["added"] = _written(rng, factors) + f"+{rng.randint(1, 9)}\\cdot 10^{{-{rng.randint(1, 300)}}}"
     for kind, response in misses.items():
         assert _judged(truth, response) == (False, "polynomial_modular", ()), kind
+
+
+def test_undefined_points_are_not_looked_for_in_long_products() -> None:
+    """A factor that cancels is flagged by the exact route only: here finding its zeros costs too much."""
+    truth = _written(random.Random(3), _factors(random.Random(3)))
+    cancelled = f"\\frac{{(x-1){truth}}}{{x-1}}"
+    assert _judged(truth, cancelled) == (True, "polynomial_modular", ("unproven",))
+    assert _judged("x+1", "\\frac{(x-1)(x+1)}{x-1}") == (True, "polynomial", ("domain_differs",))

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from flint import arb, fmpq
 
-from verifiers.math.compare.closed_forms import closed, has_integral, has_open_operator
+from verifiers.math.compare.closed_forms import closed, has_open_operator
 from verifiers.math.compare.enclosure import Evaluator
 from verifiers.math.compare.errors import ComparisonError, NotComparable, TooCostly, Unclear, Undefined
 from verifiers.math.compare.fractions import NotPolynomial, Polynomial

@@ -135,8 +135,8 @@ HEDGES = frozenset(
 """Words behind a value that take it back or leave it open: no answer."""
 
 PART_WORDS = frozenset((
-    "halves", "thirds", "fourths", "fifths", "sixths", "sevenths", "eighths", "ninths", "tenths", "hundredths",
-    "thousandths", "squared", "cubed",
+    "halves", "thirds", "fourths", "fifths", "sixths", "sevenths", "eighths", "ninths", "tenths",
+    "hundredths", "thousandths", "squared", "cubed",
 ))  # fmt: skip
 """Words behind a number that make it another one."""
 

@@ -86,8 +86,8 @@ _TENS = {
 
 
 _NO_NOUNS = frozenset((
-    *CONNECTIVES, *HEDGES, *PART_WORDS, *SCALES, *_ONES, *_TENS, "to", "of", "in", "out", "point", "half", "third",
-    "quarter", "percent", "per", "less", "more", "minus", "plus", "times", "over", "by", "score",
+    *CONNECTIVES, *HEDGES, *PART_WORDS, *SCALES, *_ONES, *_TENS, "to", "of", "in", "out", "point", "half",
+    "third", "quarter", "percent", "per", "less", "more", "minus", "plus", "times", "over", "by", "score",
 ))  # fmt: skip
 
 
