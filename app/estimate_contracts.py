@@ -12,6 +12,7 @@ from app.reply_contracts import REPLY_CONFIG
 from audit.estimate_queries import EstimateFilter
 from audit.estimate_reader import By
 from audit.estimates import Refusal
+from audit.windows import Lack
 
 MAX_STEP_WIDTH: Final = 10**9
 
@@ -177,10 +178,27 @@ class AgreementReply(TypedDict):
 
 
 @with_config(REPLY_CONFIG)
+class IncompleteWindow(TypedDict):
+    """A window whose numbers are not whole."""
+
+    window_start: Annotated[str, _field("UTC (RFC 3339)", "2026-03-01T12:00:00Z")]
+    lacks: Annotated[
+        list[Lack],
+        _field(
+            "lost_counts: the service died and verdicts may be missing; shed: more than 1 % of the sample is",
+            ["lost_counts"],
+        ),
+    ]
+
+
+@with_config(REPLY_CONFIG)
 class EstimatesReply(TypedDict):
     """Error rates by group, ascending; at most 500 groups, of windows and steps the newest."""
 
     by: Annotated[By, _field("as asked", "version")]
     confidence: Annotated[float, _field("as asked", 0.95)]
     items: list[EstimateReply]
+    incomplete_windows: Annotated[
+        list[IncompleteWindow], Field(description="of the time asked for; their sizes may be too small")
+    ]
     agreement: AgreementReply

@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, and_, case, func, or_, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 
 from audit.keys import index_key
 from audit.labels import Label, as_label, truth
@@ -77,8 +89,9 @@ def _samples(wanted: EstimateFilter, step_width: int | None) -> Select[Any]:
     """Sampled verdicts of each cell that are still stored, by range of steps too where that is asked for."""
     columns: list[ColumnElement[Any]] = list(_CELL)
     if step_width is not None:
-        step = verdict.c.step
-        columns.append((step - ((step % step_width) + step_width) % step_width).label("step"))
+        # As text in the statement: PostgreSQL does not see that two parameters are the same.
+        step, width = verdict.c.step, literal_column(str(int(step_width)))
+        columns.append((step - ((step % width) + width) % width).label("step"))
     differing = func.sum(case((_DIFFERS, 1), else_=0)).label("differing")
     query = select(*columns, func.count().label("kept"), differing)
     return query.where(verdict.c.sampled, *_conditions(verdict.c, wanted)).group_by(*columns)

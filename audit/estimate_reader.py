@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import LogUnavailableError
@@ -17,6 +18,7 @@ from audit.estimates import Estimates, estimate
 from audit.intervals import CONFIDENCE, clopper_pearson
 from audit.strata import SampleCount, StratumData
 from audit.types import Stratum
+from audit.windows import Lack, incomplete_windows
 
 MAX_GROUPS: Final = 500
 """Groups told at once; of windows and steps the newest."""
@@ -89,13 +91,29 @@ class EstimateReader:
         keys = sorted(groups, key=_order)[-MAX_GROUPS:]
         return [_told(key, groups[key], confidence) for key in keys]
 
-    def strata(self, by: By, wanted: EstimateFilter, step_width: int = 100) -> dict[GroupKey, Group]:
-        """What was counted, sampled and labelled, by group. Raises `LogUnavailableError`."""
+    def incomplete(self, wanted: EstimateFilter) -> dict[int, list[Lack]]:
+        """Windows of that time whose numbers are not whole, and why. Raises `LogUnavailableError`."""
+        with self._reading() as connection:
+            found = incomplete_windows(connection)
+        since_s, until_s = wanted.since_s or 0, wanted.until_s
+        return {
+            start: sorted(lacks)
+            for start, lacks in sorted(found.items())
+            if start >= since_s and (until_s is None or start < until_s)
+        }
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
         try:
             with self._engine.begin() as connection:
-                rows = read(connection, wanted, step_width if by == "step" else None)
+                yield connection
         except DATABASE_ERRORS as error:
             raise LogUnavailableError(fault(error)[1]) from error
+
+    def strata(self, by: By, wanted: EstimateFilter, step_width: int = 100) -> dict[GroupKey, Group]:
+        """What was counted, sampled and labelled, by group. Raises `LogUnavailableError`."""
+        with self._reading() as connection:
+            rows = read(connection, wanted, step_width if by == "step" else None)
         collected = _Collected(_key_of(by, step_width))
         if by == "step" or wanted.within_windows:
             collected.add_parts_of_cells(rows)
@@ -154,7 +172,7 @@ class _Collected:
             self._group(row).of(_stratum(row)).verdicts[row.window_start_s] = float(row.verdicts)
         for row in rows.samples:
             samples = self._group(row).of(_stratum(row)).samples
-            count = SampleCount(drawn.get(_cell(row), row.kept), row.kept, row.differing)
+            count = SampleCount(drawn.get(_cell(row), row.kept), row.kept, int(row.differing))
             samples[row.window_start_s] = count
         self._add_labels(rows)
 
@@ -167,7 +185,7 @@ class _Collected:
             data = group.of(_stratum(row))
             weight = weights.get(_cell(row), 0.0)
             data.verdicts[row.window_start_s] = row.kept * weight
-            data.samples[row.window_start_s] = SampleCount(row.kept, row.kept, row.differing)
+            data.samples[row.window_start_s] = SampleCount(row.kept, row.kept, int(row.differing))
             if data.side is not None:
                 group.weights += row.kept * weight
                 group.squares += row.kept * weight**2

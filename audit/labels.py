@@ -113,8 +113,7 @@ class LabelBook:
         """Store a label. Raises `UnknownVerdictError` and `LabelNotStoredError`."""
 
         def write(connection: Connection) -> Label:
-            known = connection.scalar(select(verdict.c.id).where(verdict.c.id == verdict_id))
-            if known is None:
+            if not _locked(connection, verdict_id):
                 raise UnknownVerdictError(verdict_id)
             return self._append(connection, verdict_id, asdict(new), withdraws=None)
 
@@ -130,6 +129,7 @@ class LabelBook:
             found = connection.execute(select(label).where(label.c.id == label_id)).one_or_none()
             if found is None or found.withdraws is not None:
                 raise UnknownLabelError(label_id)
+            _locked(connection, found.verdict_id)
             before = connection.execute(
                 select(label).where(label.c.withdraws == label_id, label.c.verdict_id == found.verdict_id)
             ).first()
@@ -181,6 +181,12 @@ class LabelBook:
         except DATABASE_ERRORS as error:
             kind, message = fault(error)
             raise LabelNotStoredError(f"{kind}: {message}") from error
+
+
+def _locked(connection: Connection, verdict_id: str) -> bool:
+    """Whether a verdict is stored; nobody else labels it until this transaction ends."""
+    query = select(verdict.c.id).where(verdict.c.id == verdict_id).with_for_update()
+    return connection.scalar(query) is not None
 
 
 def labels_of(connection: Connection, verdict_id: str) -> list[Label]:

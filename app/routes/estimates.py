@@ -17,7 +17,7 @@ from app.estimate_replies import told, told_look
 from app.json_reply import json_reply
 from app.openapi import documented
 from app.service import Service
-from audit import label_needs
+from audit import label_needs, timestamps
 from audit.drift import ALPHA, looks, spans_of_time, spans_of_versions
 from audit.errors import LogUnavailableError
 
@@ -35,6 +35,10 @@ async def estimates(request: Request, query: Annotated[EstimateQuery, Query()]) 
             "by": query.by,
             "confidence": query.confidence,
             "items": [told(group, query.step_width, query.confidence) for group in groups],
+            "incomplete_windows": [
+                {"window_start": timestamps.from_s(start), "lacks": lacks}
+                for start, lacks in service.estimates.incomplete(query.as_filter()).items()
+            ],
             "agreement": asdict(service.review.agreement()),
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -11,10 +12,12 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recording import keep, make_id, make_record, opened, rows, url_of
+from recording import keep, make_id, make_record, opened, rows, until, url_of
 
 from audit.errors import LabelNotStoredError, UnknownLabelError, UnknownVerdictError
 from audit.labels import Answer, Label, LabelBook, NewLabel, standing, truth
+from audit.log import VerdictLog
+from audit.types import LogConfig
 
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
@@ -165,6 +168,32 @@ async def test_labelers_at_once_lose_nothing(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert rows(path, "SELECT count(DISTINCT labeler), count(DISTINCT id) FROM label") == [(16, 16)]
+
+
+async def test_either_database(new_database: Callable[[], str]) -> None:
+    """Labels and withdrawals from several threads at once leave `labelled` true to what stands."""
+    url = new_database()
+    log = VerdictLog(LogConfig(url, budget=10, durability="commit"))
+    log.start()
+    await until(lambda: not log.status().degraded)
+    record = make_record()
+    await keep(log, record)
+    labels = LabelBook(url, make_id)
+
+    def label_and_withdraw(n: int) -> None:
+        first = labels.add(record.id, NewLabel("correct", f"labeler {n}"))
+        labels.withdraw(first.id)
+
+    await asyncio.gather(*(asyncio.to_thread(label_and_withdraw, n) for n in range(8)))
+    found = log.get(record.id)
+    labels.add(record.id, NewLabel("correct", "ada"))
+    afterwards = log.get(record.id)
+    await log.close()
+    assert found is not None
+    assert afterwards is not None
+    assert b'"labelled":false' in found
+    assert found.count(b'"labeler":') == 16
+    assert b'"labelled":true' in afterwards
 
 
 def test_labels_are_written_to_the_disk(tmp_path: Path) -> None:
