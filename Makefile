@@ -36,7 +36,7 @@ test-hostile: install ## thousands of hostile programs mixed with good ones
 	$(BIN)/pytest -m hostile tests
 
 test-languages: install ## hostile programs and compilers in every language that is installed
-	$(BIN)/pytest -m languages tests/verifiers/code
+	$(BIN)/pytest -m languages tests/verifiers/code tests/sandbox
 
 COUNT ?= 1000000
 SEED ?= 1

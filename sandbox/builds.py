@@ -8,7 +8,9 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
+from sandbox.headers import Headers
 from sandbox.languages import native
+from sandbox.languages.cpp import CPP
 from sandbox.languages.language import Language
 from sandbox.languages.native import Build
 from sandbox.run import RunResult, RunSpec
@@ -37,8 +39,9 @@ class Refusal:
 class Builds:
     """Compiles inside the sandbox, by `run`."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, headers: Headers) -> None:
         self._run = run
+        self._headers = headers
         self._kept: OrderedDict[bytes, Build | Refusal] = OrderedDict()
         self._bytes = 0
         self._under_way: dict[bytes, asyncio.Task[Build | Refusal]] = {}
@@ -64,7 +67,9 @@ class Builds:
         return await asyncio.shield(task)
 
     async def _compile(self, key: bytes, language: Language, program: Program, text: str) -> Build | Refusal:
-        result = await self._run(native.to_build(language, text))
+        if language is CPP:
+            self._headers.wanted()
+        result = await self._run(native.to_build(language, text, self._headers.shown))
         child = result.children[0]
         built: Build | Refusal
         if result.status is RunStatus.EXITED and child.exit_code == 0:

@@ -13,6 +13,7 @@ from sandbox.builds import Builds, Refusal, for_case
 from sandbox.config import Interpreter, SandboxConfig, installed
 from sandbox.connection import Connection, SupervisorLost
 from sandbox.errors import SandboxUnavailable
+from sandbox.headers import Headers
 from sandbox.languages import native, python
 from sandbox.languages.all import ALL, readable
 from sandbox.languages.language import first_version
@@ -61,7 +62,8 @@ class Sandbox:
         self._starting = asyncio.Lock()
         self._closed = False
         self._found: dict[str, str] = {}
-        self._builds = Builds(self.run_one)
+        self._headers = Headers(Path(config.run_dir) / "headers")
+        self._builds = Builds(self.run_one, self._headers)
         # Beyond this the supervisor would only hold their bytes; first come, first served from here on.
         self._admitted = asyncio.Semaphore(2 * config.slot_count)
 
@@ -76,6 +78,7 @@ class Sandbox:
             self._connection = Connection(self._interpreter.executable, _PACKAGE_ROOT)
             try:
                 self._ready = await asyncio.wait_for(self._connection.start(self._configuration()), _START_S)
+                self._headers.shown = self._ready.get("headers", "")
                 self._found = await self._look_for_languages()
             except (SupervisorLost, TimeoutError) as error:
                 self._ready = {
@@ -86,6 +89,7 @@ class Sandbox:
     async def close(self) -> None:
         """Kill what runs and end every process of the sandbox."""
         self._closed = True
+        await self._headers.close()
         if self._connection is not None:
             await self._connection.close()
 
@@ -259,6 +263,7 @@ class Sandbox:
             "disk_bytes": config.disk_bytes,
             "assume": config.assume,
             "toolchains": readable(),
+            "headers": self._headers.folder(),
         }
 
 

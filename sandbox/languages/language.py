@@ -11,7 +11,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language. Words of its commands may name `{source}`, `{stem}` and `{memory_mb}`.
+    """One language. Words of its commands may name `{source}`, `{stem}`, `{memory_mb}`, `{headers}`.
 
     name: as callers ask for it. version: command that prints it; the language is offered where that runs
         inside the sandbox.
@@ -33,10 +33,11 @@ class Language:
     readable: Words = ()
     caller: str = ""
 
-    def command(self, words: Words, source: str, memory_bytes: int) -> list[str]:
-        """`words` with what they name filled in."""
+    def command(self, words: Words, source: str, memory_bytes: int, headers: str = "") -> list[str]:
+        """`words` with what they name filled in. headers: folder of those compiled ahead, if there is one."""
         stem, _, _ = source.rpartition(".")
-        return [word.format(source=source, stem=stem, memory_mb=memory_bytes >> 20) for word in words]
+        values = {"source": source, "stem": stem, "memory_mb": memory_bytes >> 20, "headers": headers or "."}
+        return [word.format(**values) for word in words]
 
 
 def always(name: str) -> Callable[[str], str]:

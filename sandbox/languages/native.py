@@ -34,10 +34,10 @@ def to_version(language: Language) -> RunSpec:
     return RunSpec((Child("native", _job(language, language.version, {})),), VERSION_LIMITS)
 
 
-def to_build(language: Language, text: str) -> RunSpec:
+def to_build(language: Language, text: str, headers: str) -> RunSpec:
     """The run that compiles or checks; the artifact is its standard output."""
     source = language.source(text)
-    command: Sequence[str] = language.command(language.compile, source, BUILD_LIMITS.memory_bytes)
+    command: Sequence[str] = language.command(language.compile, source, BUILD_LIMITS.memory_bytes, headers)
     if language.artifact:
         # What a compiler itself says on its standard output must not be taken for the artifact.
         command = ("sh", "-c", f'"$@" >&2 && exec cat {language.artifact}', "sh", *command)

@@ -94,7 +94,11 @@ def place(source: Source, folder: str, uid: int | None, base: str | None, withou
 def _hidden(source: Source) -> bool:
     """Whether a part lies where every slot has a private folder of its own mounted."""
     paths = (source.executable, source.library, *source.packages.values())
-    return any(path.startswith(f"{place}/") for path in paths for place in mounts.PLACES)
+    return any(map(_is_hidden, paths))
+
+
+def _is_hidden(path: str) -> bool:
+    return any(path.startswith(f"{place}/") for place in mounts.PLACES)
 
 
 def _direct(source: Source, folder: str) -> Placed:
@@ -128,6 +132,19 @@ def _copy(source: Source, parent: str) -> Placed:
     packages = f"{target}/packages"
     readable = (*_interpreter(executable, library), packages)
     return Placed(executable, library, f"{target}/python/lib", packages, readable, "copy", held)
+
+
+def show(folder: str, uid: int | None, base: str | None) -> str:
+    """Where programs of `uid` find `folder`, whose contents may still change; empty if they cannot."""
+    hidden = base is not None and _is_hidden(folder)
+    if not hidden and (uid is None or can_enter(folder, uid)):
+        return folder
+    if base is None:
+        return ""
+    target = f"{base}/{os.path.basename(folder)}"
+    os.makedirs(target, exist_ok=True)
+    namespaces.bind_read_only(folder, target)
+    return target
 
 
 def library_path(placed: Placed) -> dict[str, str]:

@@ -95,6 +95,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
     own = base or own_folder.own_folder(config["run_dir"], ids[0], keep)
     without = tuple(word[4:] for word in assume if word.startswith("not "))
     placed = placement.place(source, own, ids[0], base, without)
+    headers = placement.show(config["headers"], ids[0], base)
     if os.geteuid() == 0:
         copies.sweep()
     workplaces = _workplaces(own, base is not None, ids, config["disk_bytes"])
@@ -112,8 +113,9 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         "own_user": own_user,
         "counts_tasks": counts_tasks,
         "box": f"{own}/box",
-        "readable": [*placed.readable, *config["toolchains"], *_SYSTEM],
+        "readable": [path for path in (*placed.readable, headers, *config["toolchains"], *_SYSTEM) if path],
         "packages": placed.packages,
+        "headers": headers,
         "package_root": config["package_root"],
         "disk_bytes": config["disk_bytes"],
     }
