@@ -17,6 +17,14 @@ RUN /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-bu
 
 FROM python:3.11-slim
 
+# Languages beside Python and Bash: Debian's packages. All that are known to goldcheck:
+# --build-arg LANGUAGES="g++ nodejs default-jdk-headless golang-go rustc"
+ARG LANGUAGES="g++ nodejs"
+# hadolint ignore=DL3008,SC2086
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends $LANGUAGES \
+    && rm -rf /var/lib/apt/lists/*
+
 # A fixed number, so that volumes and pod security contexts can name it.
 RUN groupadd --gid 10001 goldcheck \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin goldcheck \
