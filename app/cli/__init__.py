@@ -8,6 +8,7 @@ from importlib.metadata import version
 import typer
 from typer.exceptions import Abort, TyperException
 
+from app.cli.canary import canary
 from app.cli.errors import CommandError
 from app.cli.export import export
 from app.cli.labels import labels
@@ -33,6 +34,7 @@ commands.command()(openapi)
 commands.command()(export)
 commands.command()(replay)
 commands.add_typer(labels, name="labels")
+commands.add_typer(canary, name="canary")
 
 
 def _print_version(wanted: bool) -> None:

@@ -79,7 +79,7 @@ async def _ask(client: AsyncClient, items: Sequence[Stored]) -> list[Judged]:
     reply = await client.post("/v1/verify/batch", content=body, headers=headers)
     if reply.status_code == 200:
         return [_judged(result) for result in reply.json()["results"]]
-    if reply.status_code not in {413, 422}:
+    if reply.status_code not in {404, 413, 422}:
         reply.raise_for_status()
     if len(items) == 1:
         return [_refused()]
