@@ -90,7 +90,8 @@ def _samples(wanted: EstimateFilter, step_width: int | None) -> Select[Any]:
     columns: list[ColumnElement[Any]] = list(_CELL)
     if step_width is not None:
         # As text in the statement: PostgreSQL does not see that two parameters are the same.
-        step, width = verdict.c.step, literal_column(str(int(step_width)))
+        step = verdict.c.step
+        width: ColumnElement[int] = literal_column(str(int(step_width)))
         columns.append((step - ((step % width) + width) % width).label("step"))
     differing = func.sum(case((_DIFFERS, 1), else_=0)).label("differing")
     query = select(*columns, func.count().label("kept"), differing)
