@@ -47,7 +47,8 @@ _PHRASE = re.compile(
     r"(?:\s*\*\*)?\s*(?:is|are|:|=|will\s+be)(?:\s*\*\*)?[\s:]*",
     re.IGNORECASE,
 )
-_HASH = re.compile(r"####[ \t]*([^\n]+)")
+_HASH = re.compile(r"####[ \t]*([^\n]+)|^A(?:ns)?[.:][ \t]*([^\n]+)\s*\Z", re.MULTILINE)
+"""`#### 72`, or a last line `A: 72`."""
 _BOLD = re.compile(r"\*\*([^*\n]{1,400})\*\*")
 _DELIMITER = re.compile(r"\\\\|\\[()\[\]]|\\.|\$\$?", re.DOTALL)
 _CLOSERS = {"\\(": "\\)", "\\[": "\\]"}
@@ -220,11 +221,11 @@ class _Text:
             yield self._candidate(*formula, "phrase")
 
     def hash(self) -> Iterator[Candidate]:
-        if "####" not in self.response:
+        if "####" not in self.response and "\nA" not in self.response:
             return
         matches = list(_HASH.finditer(self.response, self.start, self.end))
         if matches:
-            yield self._candidate(*matches[-1].span(1), "hash")
+            yield self._candidate(*matches[-1].span(matches[-1].lastindex or 1), "hash")
 
     def bold(self) -> Iterator[Candidate]:
         matches = [
