@@ -8,9 +8,11 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-_LARGEST = 64 << 10
+_LARGEST = 16 << 10
 _MOST_FDS = 8
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
+
+_PID_SPACE = socket.CMSG_SPACE(_CREDENTIALS.size)
 
 Message = dict[str, Any]
 
@@ -20,6 +22,11 @@ def pair() -> tuple[socket.socket, socket.socket]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     return ours, theirs
+
+
+def pack_fds(fds: Sequence[int]) -> tuple[int, int, bytes]:
+    """For `sendmsg`: descriptors to be sent along."""
+    return socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack(f"{len(fds)}i", *fds)
 
 
 def send(sock: socket.socket, message: Message, fds: Sequence[int] = ()) -> None:
@@ -40,16 +47,16 @@ def receive(sock: socket.socket) -> tuple[Message, list[int]] | None:
     return (json.loads(data), fds) if data else None
 
 
-def receive_with_pid(sock: socket.socket) -> tuple[Message, int] | None:
-    """The next message and the pid of its sender as seen from here, vouched for by the kernel.
+def receive_with_pid(sock: socket.socket) -> tuple[bytes, int] | None:
+    """The next message, whatever it says, and the pid of its sender, vouched for by the kernel.
 
     Raises `BlockingIOError` when there is none yet; None at the end.
     """
-    data, ancillary, _, _ = sock.recvmsg(_LARGEST, socket.CMSG_SPACE(_CREDENTIALS.size), socket.MSG_DONTWAIT)
+    data, ancillary, _, _ = sock.recvmsg(_LARGEST, _PID_SPACE, socket.MSG_DONTWAIT)
     if not data:
         return None
     pid = 0
     for level, kind, payload in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
             pid = _CREDENTIALS.unpack(payload)[0]
-    return json.loads(data), pid
+    return data, pid

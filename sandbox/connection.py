@@ -16,7 +16,7 @@ _BOOT = (
     "import sys; sys.path.append(sys.argv[2]); "
     "from sandbox.supervisor.main import main; main(int(sys.argv[1]))"
 )
-_READ_BYTES = 1 << 20
+_READ_BYTES = 256 << 10
 _END_S = 10.0
 
 
@@ -108,7 +108,7 @@ class Connection:
                     answer = self._waiting.get(header.get("id", 0))
                     if answer is not None and not answer.done():
                         answer.set_result((header, blobs))
-        except ConnectionError:
+        except (ConnectionError, frames.MalformedError):
             pass
         self._lose()
 

@@ -9,6 +9,8 @@ from typing import Any
 
 _PREFIX = struct.Struct("<IQ")  # bytes of header, bytes of all blobs
 
+_LARGEST_HEADER, _LARGEST_BODY = 64 << 20, 4 << 30
+
 Header = dict[str, Any]
 Frame = tuple[Header, list[bytes]]
 
@@ -19,6 +21,10 @@ def encode(header: Header, blobs: Sequence[bytes] = ()) -> bytes:
     return b"".join([_PREFIX.pack(len(text), sum(map(len, blobs))), text, *blobs])
 
 
+class MalformedError(ValueError):
+    """What came is no frame; nothing after it can be read."""
+
+
 class Decoder:
     """Takes bytes as they come and gives whole frames."""
 
@@ -26,7 +32,7 @@ class Decoder:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """Add `data`; yield each frame that is complete."""
+        """Add `data`; yield each frame that is complete. Raises `MalformedError`."""
         self._buffer += data
         while (frame := self._take()) is not None:
             yield frame
@@ -35,13 +41,28 @@ class Decoder:
         if len(self._buffer) < _PREFIX.size:
             return None
         header_size, body_size = _PREFIX.unpack_from(self._buffer)
+        if header_size > _LARGEST_HEADER or body_size > _LARGEST_BODY:
+            raise MalformedError("a frame of that size is none of ours")
         start = _PREFIX.size + header_size
         if len(self._buffer) < start + body_size:
             return None
-        header: Header = json.loads(self._buffer[_PREFIX.size : start])
+        header, sizes = _header(self._buffer[_PREFIX.size : start], body_size)
         blobs = []
-        for size in header.pop("blobs"):
+        for size in sizes:
             blobs.append(bytes(self._buffer[start : start + size]))
             start += size
         del self._buffer[:start]
         return header, blobs
+
+
+def _header(text: bytes | bytearray, body_size: int) -> tuple[Header, list[int]]:
+    """The header of a frame and the sizes of its blobs."""
+    try:
+        header = json.loads(text)
+        sizes = header.pop("blobs")
+        fits = all(type(size) is int and size >= 0 for size in sizes) and sum(sizes) == body_size
+    except (ValueError, RecursionError, TypeError, AttributeError, KeyError) as error:
+        raise MalformedError("the header of a frame is none of ours") from error
+    if not fits:
+        raise MalformedError("the parts of a frame do not add up")
+    return header, sizes

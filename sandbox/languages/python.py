@@ -117,7 +117,7 @@ def _messages(channel: bytes) -> Iterator[dict[str, Any]]:
 def _status(run: RunResult, child: ChildResult, messages: list[dict[str, Any]]) -> tuple[RunStatus, str]:
     """The run's status, or what the harness said before the candidate's first statement."""
     first = messages[0] if messages else {}
-    state = first.get("state")
+    state = str(first.get("state"))
     if state in _UNUSABLE:
         return _UNUSABLE[state], str(first.get("message", ""))[:500]
     if state != "ready" and run.status in (RunStatus.EXITED, RunStatus.SIGNALED):
@@ -158,6 +158,6 @@ def _assert_outcome(channel: bytes, nonce: str) -> AssertOutcome | None:
     for number, message in enumerate(_messages(channel)):
         if nonce and number and message.get("nonce") != nonce:
             continue
-        if message.get("state") in _ASSERT_STATES:
+        if str(message.get("state")) in _ASSERT_STATES:
             outcome = AssertOutcome(message["state"], str(message.get("message", ""))[:2048])
     return outcome

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 import resource
 import signal
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.layers import libc
@@ -85,20 +83,11 @@ def bound_all_runs(file_bytes: int) -> None:
     lower(resource.RLIMIT_MSGQUEUE, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Resource limits of one run, as the kernel takes them; bytes and seconds."""
-
-    cpu_time_s: float
-    memory_bytes: int
-    tasks: int
-    """Bound on all tasks of the user."""
-
-    def apply(self) -> None:
-        """Set them on this process and its children."""
-        lower(resource.RLIMIT_CPU, math.ceil(self.cpu_time_s) + 2)  # behind the supervisor's own clock
-        lower(resource.RLIMIT_STACK, self.memory_bytes)
-        lower(resource.RLIMIT_NPROC, self.tasks)
+def bound_run(cpu_s: int, memory_bytes: int, tasks: int) -> None:
+    """Resource limits of one run, on this process and its children. tasks: of the user."""
+    lower(resource.RLIMIT_CPU, cpu_s)
+    lower(resource.RLIMIT_STACK, memory_bytes)
+    lower(resource.RLIMIT_NPROC, tasks)
 
 
 def lower(kind: int, value: int) -> None:

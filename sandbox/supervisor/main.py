@@ -25,7 +25,7 @@ from sandbox.supervisor.tasks import TaskCount
 from sandbox.supervisor.uids import UidRangeExhausted
 from sandbox.types import Limits
 
-_CHUNK = 1 << 20
+_CHUNK = 64 << 10
 
 
 class Supervisor:
@@ -62,8 +62,11 @@ class Supervisor:
         if not data:
             self._reactor.stop()
             return
-        for header, blobs in self._decoder.feed(data):
-            self._obey(header, blobs)
+        try:
+            for header, blobs in self._decoder.feed(data):
+                self._obey(header, blobs)
+        except frames.MalformedError:
+            self._reactor.stop()
 
     def _obey(self, header: Mapping[str, Any], blobs: list[bytes]) -> None:
         if header["op"] == "start":
@@ -125,6 +128,7 @@ class Supervisor:
             "python": ".".join(map(str, sys.version_info[:3])),
             "environment": environment(work, setup.placed.packages) | library_path(setup.placed),
             "placement": setup.placed.how,
+            "headers": setup.plan["headers"],
         }
         self._send(header)
 

@@ -6,13 +6,14 @@ import os
 
 from sandbox.supervisor.reactor import READ, WRITE, Callback, Reactor
 
-_CHUNK = 256 << 10
+_CHUNK = 64 << 10
+"""What a pipe holds. Larger buffers would be mapped and unmapped for each read."""
 
 
 class Feed:
     """Writes `data` to `fd` as fast as it is read, then closes it. A reader that goes away is no error."""
 
-    def __init__(self, reactor: Reactor, fd: int, data: bytes) -> None:
+    def __init__(self, reactor: Reactor, fd: int, data: bytes | memoryview) -> None:
         self._reactor = reactor
         self._fd = fd
         self._rest = memoryview(data)

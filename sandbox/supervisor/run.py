@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
-from sandbox.layers.process import Bounds
+from sandbox import channel
 from sandbox.layers.procfs import proportional_bytes
 from sandbox.supervisor.account import Account
 from sandbox.supervisor.meter import Meter, Sample
@@ -19,14 +19,16 @@ from sandbox.supervisor.reactor import Callback, Reactor, Timer
 from sandbox.supervisor.workplace import Workplace
 from sandbox.supervisor.zygotes import ChildLink, Ended, Zygote
 from sandbox.types import Limits, RunStatus
-from sandbox.zygote.child import PREFIX
+from sandbox.zygote.messages import ORDER
 
-_FIRST_LOOK_S = 0.003
-"""Most runs are over before anything has to be watched."""
+_READ_AFTER_S, _LOOK_AFTER_S = 0.003, 0.01
+"""Most runs are over before anything has to be read along or measured."""
 _LOOK_S = 0.02
 _SHORTEST_LOOK_S = 0.001
 _FASTEST_GROWTH = 4 << 30  # bytes per second that a program can make resident
 _KILL_PATIENCE_S = 5.0
+_AT_ONCE = 32 << 10
+"""Bytes of a job that go with the descriptors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +126,19 @@ class Run:
     def _go(self, zygote: Zygote, other_tasks: int) -> None:
         limits = self.order.limits
         zygote.begin(self._done)
-        bounds = Bounds(limits.cpu_time_s, limits.memory_bytes, limits.processes + other_tasks)
+        tasks = limits.processes + other_tasks
         peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
         if self._account is not None:
             self._account.open(limits)
         self._started = time.monotonic()
         for index, (link, job) in enumerate(zip(zygote.children, self.order.jobs, strict=True)):
             peer = [peers[index].fileno()] if peers else []
-            self._streams.append(self._equip(link, job, bounds, peer))
+            self._streams.append(self._equip(link, job, tasks, peer))
         for peer_socket in peers:
             peer_socket.close()
-        self._later(_FIRST_LOOK_S, lambda: self._first_look(zygote))
+        self._later(_READ_AFTER_S, lambda: self._read_along(zygote))
 
-    def _equip(self, link: ChildLink, job: Job, bounds: Bounds, peer: list[int]) -> _Streams:
+    def _equip(self, link: ChildLink, job: Job, tasks: int, peer: list[int]) -> _Streams:
         """Give one child its descriptors and its job."""
         limits = self.order.limits
         stdin, into = os.pipe2(os.O_CLOEXEC)
@@ -145,13 +147,15 @@ class Run:
         from_channel, to_channel = os.pipe2(os.O_CLOEXEC)
         theirs = [stdin, stdout, stderr, to_channel, *peer]
         self._place.give(stdin, stdout, stderr)
-        orders = json.dumps({"harness": job.harness, "bounds": asdict(bounds)}).encode()
-        message = PREFIX.pack(len(orders), len(job.job)) + orders
+        cpu_s = math.ceil(limits.cpu_time_s) + 2  # behind our own clock
+        order = ORDER.pack(job.harness.encode(), cpu_s, limits.memory_bytes, tasks, len(job.job))
+        sent = len(order) + len(job.job)
         with suppress(OSError):  # the child may be gone; its zygote reports that
-            socket.send_fds(link.sock, [message], theirs)
+            sent = link.sock.sendmsg([order, job.job[:_AT_ONCE]], [channel.pack_fds(theirs)])
+        if rest := memoryview(job.job)[sent - len(order) :]:
+            Feed(self._reactor, os.dup(link.sock.fileno()), rest)
         for fd in theirs[:4]:
             os.close(fd)
-        Feed(self._reactor, link.sock.detach(), job.job)
         return _Streams(
             stdin=Feed(self._reactor, into, job.stdin),
             stdout=Sink(self._reactor, from_stdout, limits.output_bytes, self._exceed),
@@ -162,14 +166,16 @@ class Run:
     def _exceed(self) -> None:
         self.end(RunStatus.OUTPUT_EXCEEDED)
 
-    def _first_look(self, zygote: Zygote) -> None:
-        """It did not end at once: read along and start to measure."""
+    def _read_along(self, zygote: Zygote) -> None:
+        """It did not end at once."""
         for streams in self._streams:
             streams.stdout.watch()
             streams.stderr.watch()
             streams.channel.watch()
-        meter = Meter(zygote.pid, zygote.base_rss_bytes, self._account)
-        self._look(meter)
+        self._later(_LOOK_AFTER_S - _READ_AFTER_S, lambda: self._begin_to_look(zygote))
+
+    def _begin_to_look(self, zygote: Zygote) -> None:
+        self._look(Meter(zygote.pid, zygote.base_rss_bytes, self._account))
 
     def _look(self, meter: Meter) -> None:
         """Measure, end the run if it is over a limit, or look again when it could be."""
@@ -218,6 +224,9 @@ class Run:
 
     def _done(self, ended: Ended) -> None:
         self._ended = self._ended or time.monotonic()
+        if not ended.fenced and self._reason is None:
+            self.lose()
+            return
         outputs = []
         for streams in self._streams:
             streams.stdin.close()

@@ -47,7 +47,7 @@ class Seat:
 
     def prepare(self, kind: str) -> None:
         """Have a child of this kind waiting."""
-        self._zygote(kind).want(1, lambda: None)
+        self._zygote(kind).want(1)
 
     def start(self, order: Order, on_end: Report, on_free: Callback) -> None:
         """Run `order`. `on_end` gets the outcome once nothing is left of it, `on_free` follows."""

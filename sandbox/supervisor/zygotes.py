@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from sandbox import channel
 from sandbox.layers import procfs
 from sandbox.supervisor.reactor import READ, Callback, Reactor
+from sandbox.zygote.messages import FORK, FORK_NOW, KILL, READY, unpack_end
 
 _MOST_RUNS = 500
 """A zygote is replaced after so many runs, so that nothing can pile up in it."""
@@ -20,19 +21,32 @@ _MOST_RUNS = 500
 
 @dataclass(slots=True)
 class ChildLink:
-    """A forked child that waits for its job; `pid` is 0 until it has said that its layers are on."""
+    """A forked child. can_take: its job may be sent. is_fenced: it has said that its layers are on."""
 
     sock: socket.socket
-    pid: int = 0
+    can_take: bool = False
+    is_fenced: bool = False
+
+    def listen(self) -> int:
+        """Hear that it is fenced in; returns its pid. Raises `OSError` when there is nothing to hear."""
+        received = channel.receive_with_pid(self.sock)
+        if received is None:
+            raise ConnectionResetError
+        self.can_take = self.is_fenced = True
+        return received[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A zygote's report on a run. `ends`: exit status, or minus the signal, of each child in order."""
+    """A zygote's report on a run. `ends`: exit status, or minus the signal, of each child in order.
+
+    fenced: none of them failed to put its layers on.
+    """
 
     ends: list[int | None]
     cpu_time_s: float
     max_rss_bytes: int
+    fenced: bool
 
 
 class Zygote:
@@ -58,8 +72,8 @@ class Zygote:
         """Whether it should be replaced before the next run."""
         return self._dead or self._runs >= _MOST_RUNS
 
-    def want(self, count: int, on_ready: Callback) -> None:
-        """Call `on_ready` once `count` children wait for their jobs."""
+    def want(self, count: int, on_ready: Callback | None = None) -> None:
+        """Have `count` children wait for their jobs, which can be sent once `on_ready` is called."""
         self._wanted, self._on_ready = count, on_ready
         self._fork_missing()
         self._tell_if_ready()
@@ -72,7 +86,7 @@ class Zygote:
     def kill(self) -> None:
         """End the run, or drop waiting children; answered by `on_done`."""
         with suppress(OSError):
-            channel.send(self._sock, {"op": "kill"})
+            self._sock.send(KILL)
 
     def drop_children(self, on_done: Callback) -> None:
         """End children that wait for a job."""
@@ -102,29 +116,34 @@ class Zygote:
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             link = ChildLink(ours)
             self.children.append(link)
-            self._reactor.watch(ours.fileno(), READ, lambda link=link: self._hear_child(link))  # type: ignore[misc]
+            if self._on_ready is None or not self.base_rss_bytes:
+                self._reactor.watch(ours.fileno(), READ, lambda link=link: self._hear_child(link))  # type: ignore[misc]
+                order = FORK
+            else:
+                link.can_take = True
+                order = FORK_NOW
             with theirs, suppress(OSError):
-                channel.send(self._sock, {"op": "fork"}, [theirs.fileno()])
+                self._sock.sendmsg([order], [channel.pack_fds([theirs.fileno()])])
 
     def _tell_if_ready(self) -> None:
-        if self._on_ready and len(self.children) >= self._wanted and all(c.pid for c in self.children):
+        ready = len(self.children) >= self._wanted and all(link.can_take for link in self.children)
+        if self._on_ready and ready:
             on_ready, self._on_ready = self._on_ready, None
             on_ready()
 
     def _hear_child(self, link: ChildLink) -> None:
         """A child says that it is fenced in, or is gone before that."""
         try:
-            received = channel.receive_with_pid(link.sock)
+            pid = link.listen()
         except BlockingIOError:
             return
         except OSError:
-            received = None
+            pid = 0
         self._reactor.forget(link.sock.fileno())
-        if received is None:
+        if not pid:
             return  # the zygote reports its end
-        link.pid = received[1]
         if not self.base_rss_bytes:
-            stat = procfs.stat(link.pid)
+            stat = procfs.stat(pid)
             self.base_rss_bytes = stat.rss_bytes if stat else 0
         self._tell_if_ready()
 
@@ -133,26 +152,42 @@ class Zygote:
             received = channel.receive_with_pid(self._sock)
         except BlockingIOError:
             return
-        except (OSError, ValueError):
+        except OSError:
             received = None
         if received is None:
             self._lose()
             return
         message, pid = received
-        if message["op"] == "ready":
-            self.pid, self.scoped = pid, message["scoped"]
+        if message == READY:
+            self.pid = pid
             self._fork_missing()
             self._tell_if_ready()
         else:
-            self._hear_done(message)
+            self._hear_end(message)
 
-    def _hear_done(self, message: dict[str, Any]) -> None:
-        self._close_children()
+    def _hear_end(self, message: bytes) -> None:
         on_done, self._on_done = self._on_done, None
+        try:
+            ends, cpu_time_s, max_rss_bytes = unpack_end(message)
+        except struct.error:
+            ends, on_done = [], None
+        # The end of the first ends the others wherever they are; it must have been fenced itself.
+        fenced = all(
+            self._is_fenced(link) or (index > 0 and end == -signal.SIGKILL)
+            for index, (link, end) in enumerate(zip(self.children, ends, strict=False))
+        )
+        self._close_children()
         if on_done is None:
             self._lose()  # a waiting child ended by itself
             return
-        on_done(Ended(message["ends"], message["cpu_time_s"], message["max_rss_bytes"]))
+        on_done(Ended(ends, cpu_time_s, max_rss_bytes, fenced))
+
+    @staticmethod
+    def _is_fenced(link: ChildLink) -> bool:
+        if not link.is_fenced:
+            with suppress(OSError):
+                link.listen()
+        return link.is_fenced
 
     def _lose(self) -> None:
         if not self._dead:

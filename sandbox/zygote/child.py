@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import importlib
-import json
 import os
-import random
 import socket
 import struct
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sandbox.child import asserts, calls, candidate, native, script, together
-from sandbox.layers import cgroups, landlock, libc, process
+from sandbox.layers import cgroups, landlock, process
 from sandbox.layers.seccomp import Filter
 from sandbox.zygote import at_fork, probe, warm
 from sandbox.zygote.finish import finish
-
-PREFIX = struct.Struct("<II")
-"""Ahead of a job: bytes of its JSON orders, bytes of the job itself."""
+from sandbox.zygote.messages import ORDER, READY
 
 _HARNESSES = {
     "script": script.main,
@@ -37,8 +33,10 @@ _signal: Any = importlib.import_module("_signal")
 """`signal` without its enumerations, which cost more than what they are for."""
 
 CHANNEL_FD, PEER_FD = 3, 4
-_FIRST_FREE = 16
-_CLOSE_RANGE = 436
+_MOST_FDS = PEER_FD + 1
+_FDS_SPACE = socket.CMSG_SPACE(4 * _MOST_FDS)
+_AT_ONCE = 64 << 10
+"""Most jobs come whole with the first look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +60,28 @@ class Fences:
 
 @dataclass(slots=True)
 class Child:
-    """A child waiting for its job on `link`."""
+    """A child waiting for its job on `link`, a socket that the zygote has made for it.
 
-    link: socket.socket
+    Its descriptors, and those that come with the job, are none of the first five: see `reserve_fds`.
+    """
+
+    link: Any
     fences: Fences
     zygote: int
+    waits: bool
+    """Whether there is time before the job comes."""
 
     def run(self) -> NoReturn:
         """Fence this process in, take the job, run it, end."""
         self._enclose()
-        warm.rehearse()
+        if self.waits:
+            warm.rehearse()
         try:
-            self.link.send(b"{}")
+            self.link.send(READY)
         except OSError:
             os._exit(0)  # the supervisor no longer wants this child
-        orders, job, peer = self._take_job()
-        random.seed(0)
-        if "numpy.random" in sys.modules:
-            sys.modules["numpy.random"].seed(0)
+        main, job, peer = self._take_job()
         gc.enable()
-        main = _HARNESSES[orders["harness"]]
         streams = sys.stdin, sys.stdout, sys.stderr
         error: BaseException | None = None
         try:
@@ -113,22 +113,22 @@ class Child:
         if self.fences.filter:
             self.fences.filter.apply()
 
-    def _take_job(self) -> tuple[dict[str, str], bytes, int | None]:
-        """Orders and job from the supervisor; wires the descriptors and closes every other."""
-        prefix, fds, _, _ = socket.recv_fds(self.link, PREFIX.size, 8)
-        if not prefix:
+    def _take_job(self) -> tuple[Callable[[bytes, int, int | None], None], bytes, int | None]:
+        """Harness and job from the supervisor; wires the descriptors and closes every other."""
+        job, passed, _, _ = self.link.recvmsg(_AT_ONCE, _FDS_SPACE)
+        if not job:
             os._exit(0)
-        prefix += self._read(PREFIX.size - len(prefix))
-        orders_size, job_size = PREFIX.unpack(prefix)
-        orders = json.loads(self._read(orders_size))
-        job = self._read(job_size)
-        fds = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for fd in fds]
-        for target, fd in enumerate(fds):
-            os.dup2(fd, target, inheritable=target <= 2)
+        harness, cpu_s, memory_bytes, tasks, size = ORDER.unpack_from(job)
+        job = job[ORDER.size :]
+        if len(job) < size:
+            job += self._read(size - len(job))
+        count = len(passed[0][2]) // 4
+        for target, fd in enumerate(struct.unpack(f"{count}i", passed[0][2])):
+            os.dup2(fd, target, target <= 2)
         self.link.detach()
-        close_from(len(fds))
-        process.Bounds(**orders["bounds"]).apply()
-        return orders, job, PEER_FD if len(fds) > PEER_FD else None
+        os.closerange(count, process.OPEN_FILES)
+        process.bound_run(cpu_s, memory_bytes, tasks)
+        return _HARNESSES[harness.rstrip(b"\0").decode()], job, PEER_FD if count > PEER_FD else None
 
     def _read(self, size: int) -> bytes:
         data = bytearray(size)
@@ -141,7 +141,8 @@ class Child:
         return bytes(data)
 
 
-def close_from(first: int) -> None:
-    """Close every descriptor from `first` on."""
-    if libc.syscall(_CLOSE_RANGE, first, 0xFFFFFFFF, 0) < 0:
-        os.closerange(first, process.OPEN_FILES)
+def reserve_fds() -> None:
+    """In a zygote: leave the numbers that programs know to nothing else."""
+    while (fd := os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)) < _MOST_FDS:
+        pass
+    os.close(fd)

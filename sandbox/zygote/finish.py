@@ -45,7 +45,7 @@ def finish(error: BaseException | None, streams: tuple[Any, Any, Any]) -> NoRetu
     if _thread._count():  # noqa: SLF001 - daemon threads: only the interpreter can stop them
         sys.exit(status)
     if gc.isenabled():
-        gc.collect()  # what is garbage already ends before the rest
+        _collect()  # what is garbage already ends before the rest
     _restore_streams()
     let_go()
     for stream in streams[1:]:  # the interpreter writes out what is left in them as it frees them
@@ -123,7 +123,7 @@ def let_go() -> None:
     main = sys.modules.pop("__main__", None)
     kept = None if main is None else weakref.ref(main)
     del main
-    gc.collect()
+    _collect()
     module = None if kept is None else kept()
     if module is not None:
         names = vars(module)
@@ -131,4 +131,23 @@ def let_go() -> None:
         for name in [*private, *names]:  # the interpreter's own order
             if name != "__builtins__":
                 names[name] = None
-        gc.collect()
+        _collect()
+
+
+def mark() -> None:
+    """In a zygote: nothing made so far is any program's."""
+    _marked[:] = [gc.get_stats()[2]["collections"]]
+
+
+_marked = [0]
+
+
+def _collect() -> None:
+    """Collect all that the program has made.
+
+    A whole collection also empties the interpreter's lists of free objects, and copies the pages of those
+    that the zygote has made. As long as the older generations hold nothing, the younger are all there is.
+    """
+    _, middle, old = gc.get_count()
+    empty = not old and gc.get_stats()[2]["collections"] == _marked[0]
+    gc.collect((1 if middle else 0) if empty else 2)

@@ -13,6 +13,7 @@ from typing import Any
 from sandbox import channel
 from sandbox.layers import libc, namespaces, process, procfs
 from sandbox.zygote import warm
+from sandbox.zygote.child import reserve_fds
 from sandbox.zygote.slot import SlotZygote
 
 _USUAL_STACK = 8 << 20
@@ -111,6 +112,7 @@ def _kill_all_of(uid: int) -> None:
 
 def main(control_fd: int) -> None:
     """Entry point: the interpreter runs nothing else."""
+    reserve_fds()
     control = socket.socket(fileno=control_fd)
     first = channel.receive(control)
     if first is None:

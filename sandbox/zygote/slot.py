@@ -8,21 +8,28 @@ parent: whatever the run had forked would live on.
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import select
 import signal
 import socket
+import struct
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox import channel
 from sandbox.layers import landlock, namespaces, process
 from sandbox.layers.seccomp import Filter, policy, supported_machine
 from sandbox.zygote import mounts, shared_memory
-from sandbox.zygote.child import Child, Fences
+from sandbox.zygote.child import Child, Fences, reserve_fds
+from sandbox.zygote.messages import FORK, KILL, READY, pack_end
 
+_socket: Any = importlib.import_module("_socket")
+"""`socket` without what Python adds to it."""
+
+_FD = struct.Struct("i")
+_FD_SPACE = socket.CMSG_SPACE(_FD.size)
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 
 
@@ -52,16 +59,19 @@ class SlotZygote:
         self._uid = uid
         self._folder = folder
         self._entrances = tuple(os.open(path, os.O_WRONLY | os.O_CLOEXEC) for path in entrances)
+        self._pid = os.getpid()
+        self._control_fd = control.fileno()
         self._scoped = False
         self._run: _Run | None = None
 
     def serve(self) -> Child:
         """Serve until the supervisor goes; returns only in a forked child."""
         fences = self._enclose()
+        reserve_fds()
         wake, poke = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(poke, warn_on_full_buffer=False)
-        channel.send(self._control, {"op": "ready", "scoped": self._scoped})
+        self._control.send(READY)
         gc.freeze()
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
@@ -129,26 +139,26 @@ class SlotZygote:
 
     def _obey(self, fences: Fences) -> Child | None:
         """One order of the supervisor's."""
-        received = channel.receive(self._control)
-        if received is None:  # the supervisor is gone
+        try:
+            message, passed, _, _ = self._control.recvmsg(1, _FD_SPACE, socket.MSG_CMSG_CLOEXEC)
+        except ConnectionResetError:
+            message = b""
+        if not message:  # the supervisor is gone
             self._end_everything()
             os._exit(0)
-        message, fds = received
-        if message["op"] == "kill":
+        if message == KILL:
             self._end_everything()
             return None
-        parent, pids = os.getpid(), []
-        for link in fds:
-            pid = os.fork()
-            if pid == 0:
-                self._control.close()
-                return Child(socket.socket(fileno=link), fences, parent)
-            pids.append(pid)
-        for fd in fds:
-            os.close(fd)
+        link = _socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, _FD.unpack(passed[0][2])[0])
+        child = Child(link, fences, self._pid, waits=message == FORK)
+        pid = os.fork()
+        if pid == 0:
+            os.close(self._control_fd)
+            return child
+        link.close()
         if self._run is None:
             self._run = _Run([])
-        self._run.children += pids  # one may have been waiting already
+        self._run.children.append(pid)  # one may have been waiting already
         return None
 
     def _reap(self) -> None:
@@ -188,14 +198,8 @@ class SlotZygote:
             except ChildProcessError:
                 break
         ends = [run.ends.get(pid) for pid in run.children]
-        report = {
-            "op": "done",
-            "ends": ends,
-            "cpu_time_s": run.cpu_time_s,
-            "max_rss_bytes": run.max_rss_bytes,
-        }
         try:
-            channel.send(self._control, report)
+            self._control.send(pack_end(ends, run.cpu_time_s, run.max_rss_bytes))
         except OSError:
             os._exit(0)
 

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 
 from sandbox.child import program, report, surroundings
+from sandbox.environment import SEED
 from sandbox.zygote import finish
 
 _ALWAYS = [
@@ -53,7 +54,7 @@ _JOB = json.dumps(
         "entry_point": None,
         "prefer_entry_point": False,
     }
-)
+).encode()
 _PROGRAM = compile("a = sum(map(int, '1 2'.split()))", "rehearsal", "exec")
 _REHEARSALS = 20
 """The interpreter specializes code that has run some ten times."""
@@ -81,17 +82,16 @@ def add(modules: Sequence[str]) -> None:
 
 def rehearse() -> None:
     """In a child: go through the costliest part of every job while nobody waits for it."""
-    program.choose(json.loads(_JOB))
+    program.choose(report.read(_JOB))
 
 
 def _rehearse_whole_run() -> None:
     """What a child does with a job, as far as it leaves no trace here."""
     reader, writer = os.pipe()
-    report.send(writer, {"state": "ready"})
+    report.send_ready(writer)
     os.close(writer)
     os.close(reader)
-    random.seed(0)
-    chosen = program.choose(json.loads(_JOB))
+    chosen = program.choose(report.read(_JOB))
     module = surroundings.fresh_module("__main__", program.FILE_NAME, chosen.source)
     exec(_PROGRAM, module.__dict__)  # noqa: S102 - our own
     del module
@@ -99,7 +99,11 @@ def _rehearse_whole_run() -> None:
 
 
 def settle() -> None:
-    """Keep the collector from touching, and so copying, what all children share."""
+    """Seed for all children; keep the collector from touching, and so copying, what they share."""
+    random.seed(SEED)
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed(SEED)
     gc.collect()
     gc.freeze()
     gc.disable()
+    finish.mark()

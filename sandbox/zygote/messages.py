@@ -1,0 +1,34 @@
+"""What the supervisor, a zygote and its children tell each other: short binary messages.
+
+A zygote and a child copy a page for nearly everything that they do, and JSON does much.
+"""
+
+from __future__ import annotations
+
+import struct
+
+ORDER = struct.Struct("<16sIQIQ")
+"""Ahead of a job: name of its harness, the bounds of `process.bound_run`, bytes of the job."""
+
+READY = b"r"
+"""From a zygote or a child, once its layers are on."""
+
+FORK, FORK_NOW, KILL = b"f", b"n", b"k"
+"""To a zygote: fork a child for the descriptor sent along; one whose job is on its way, so that it does not
+rehearse; end the run at hand."""
+
+_USE = struct.Struct("<dQ")
+_NONE = -(1 << 31)
+
+
+def pack_end(ends: list[int | None], cpu_time_s: float, max_rss_bytes: int) -> bytes:
+    """A zygote's report on a run."""
+    codes = [_NONE if end is None else end for end in ends]
+    return _USE.pack(cpu_time_s, max_rss_bytes) + struct.pack(f"<{len(codes)}i", *codes)
+
+
+def unpack_end(message: bytes) -> tuple[list[int | None], float, int]:
+    """Raises `struct.error` when it is no such report."""
+    cpu_time_s, max_rss_bytes = _USE.unpack_from(message)
+    codes = struct.unpack_from(f"<{(len(message) - _USE.size) // 4}i", message, _USE.size)
+    return [None if code == _NONE else code for code in codes], cpu_time_s, max_rss_bytes
