@@ -18,7 +18,7 @@ from running import run
 from audit.export import COLUMNS
 
 ITEMS: list[dict[str, Any]] = [
-    {"verifier": "numeric", "response": "\\boxed{3/7}", "ground_truth": 0.42857100000000000000001},
+    {"verifier": "numeric", "response": "\\boxed{3/7}", "ground_truth": 0.428571},
     {"verifier": "numeric", "response": "caf\u00e9 \\boxed{4}\r\n\u2028", "ground_truth": "5"},
     {"verifier": "numeric", "response": "none", "ground_truth": 12345678901234567890123},
     {"verifier": "numeric", "response": "3", "ground_truth": None},
@@ -148,7 +148,7 @@ def test_parquet(made: Made, tmp_path: Path) -> None:
     rows = [by_id[reply["id"]] for reply in made.replies]
     assert [row["reward"] for row in rows] == [reply["reward"] for reply in made.replies]
     assert [row["label"] for row in rows] == ["correct", "incorrect", None, None, "correct", None, "unsure"]
-    assert rows[0]["ground_truth"] == "0.42857100000000000000001"
+    assert rows[0]["ground_truth"] == "0.428571"
     assert rows[2]["ground_truth"] == "12345678901234567890123"
     assert (rows[1]["cause"], rows[1]["labeler"], rows[1]["step"]) == ("cause 1", "ada", 7)
     assert json.loads(rows[6]["prompt"]) == ITEMS[6]["prompt"]
