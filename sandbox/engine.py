@@ -98,6 +98,11 @@ class Sandbox:
         """Of the running supervisor, for metrics and tests."""
         return self._connection.pid if self._connection is not None else None
 
+    @property
+    def headers(self) -> str:
+        """Where programs find C++ headers compiled ahead; empty if they cannot."""
+        return self._headers.shown
+
     def report(self) -> SandboxReport:
         """What is enforced here, how strongly, and whether programs are run at all."""
         ready, config = self._ready, self._config

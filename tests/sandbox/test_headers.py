@@ -41,7 +41,7 @@ async def test_first_program_has_the_library_compiled_ahead_for_the_next(tmp_pat
         if "cpp" not in sandbox.report().languages:
             pytest.skip(sandbox.report().reason or "g++ does not run inside the sandbox")
         assert (await run(sandbox, Program("cpp", (PROGRAM,)))).stdout == b"1"
-        folder = sandbox._ready["headers"]
+        folder = sandbox.headers
         compiled = tmp_path / "headers" / Path(folder).name / "bits" / "stdc++.h.gch"
         for _ in range(600):
             if compiled.exists():
