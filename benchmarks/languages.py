@@ -58,7 +58,7 @@ async def timed(clock: Clock, sandbox: Sandbox, spec: RunSpec) -> bytes:
 
 
 def plain(clock: Clock, folder: str, command: list[str], stdin: bytes = b"") -> bytes:
-    """The same command by `subprocess`; its home is new each time, as in the sandbox, so no compiler caches."""
+    """The same command by `subprocess`, with a new home each time, so that no compiler finds its cache."""
     with tempfile.TemporaryDirectory() as home:
         environment = {"PATH": os.environ["PATH"], "HOME": home, "GO111MODULE": "off"}
         done = clock.time(
