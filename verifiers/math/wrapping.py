@@ -1,4 +1,4 @@
-"""What may lie around an answer in its place: doubled backslashes, and words that announce it."""
+"""What may lie around an answer in its place: backslashes doubled or lost, and words that announce it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ _ANNOUNCED = re.compile(
     r"(?(1)(\})?)",
     re.IGNORECASE,
 )
+_CONTROLS = {"\a": "a", "\b": "b", "\v": "v", "\f": "f"}
+_CONTROL = re.compile(r"\\?([\a\x08\v\f])(?=[a-z])")
+"""The form feed of a `\\frac` that was unescaped once too often, and its like."""
 
 
 def bare(text: str) -> str:
     """`text` as it was meant, without what announces the answer."""
+    if not text.isprintable():
+        text = _CONTROL.sub(lambda match: "\\" + _CONTROLS[match[1]], text)
     return _unannounced(_unescaped(text))
 
 

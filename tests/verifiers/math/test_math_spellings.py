@@ -226,3 +226,15 @@ def test_pair_has_its_verdict(truth: str, response: str, correct: bool) -> None:
     verdict = judge(response, truth, MathOptions())
     assert isinstance(verdict, Verdict)
     assert verdict.correct is correct
+
+
+@pytest.mark.parametrize("damaged", ["\frac{1}{2}", "\\\frac{1}{2}", "\frac12"])
+def test_commands_unescaped_once_too_often_are_read(damaged: str) -> None:
+    r"""A form feed before `rac` was the `\f` of `\frac`, on either side."""
+    for truth, answer in ((damaged, "0.5"), ("0.5", damaged), (damaged, damaged)):
+        outcome = judge(f"\\boxed{{{answer}}}", truth, MathOptions())
+        assert isinstance(outcome, Verdict)
+        assert outcome.correct
+    outcome = judge(f"\\boxed{{{damaged}}}", "\\frac{1}{3}", MathOptions())
+    assert isinstance(outcome, Verdict)
+    assert not outcome.correct
