@@ -32,8 +32,9 @@ format: install ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-test-hostile: install ## thousands of hostile programs mixed with good ones
-	$(BIN)/pytest -m hostile tests
+test-hostile: COUNT = 2000
+test-hostile: install ## COUNT runs: hostile programs mixed with good ones
+	GOLDCHECK_HOSTILE_RUNS=$(COUNT) $(BIN)/pytest -m hostile tests
 
 test-languages: install ## hostile programs and compilers in every language that is installed
 	$(BIN)/pytest -m languages tests/verifiers/code tests/sandbox
