@@ -10,9 +10,10 @@ from typing import Any
 
 _LARGEST = 16 << 10
 _MOST_FDS = 8
+_DESCRIPTOR = struct.Struct("i")
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 
-_PID_SPACE = socket.CMSG_SPACE(_CREDENTIALS.size)
+_PID_AND_FD_SPACE = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
 
 Message = dict[str, Any]
 
@@ -47,16 +48,20 @@ def receive(sock: socket.socket) -> tuple[Message, list[int]] | None:
     return (json.loads(data), fds) if data else None
 
 
-def receive_with_pid(sock: socket.socket) -> tuple[bytes, int] | None:
-    """The next message, whatever it says, and the pid of its sender, vouched for by the kernel.
+def receive_with_pid(sock: socket.socket) -> tuple[bytes, int, int | None] | None:
+    """The next message, whatever it says, the pid of its sender, vouched for by the kernel, and a descriptor
+    if one came with it.
 
     Raises `BlockingIOError` when there is none yet; None at the end.
     """
-    data, ancillary, _, _ = sock.recvmsg(_LARGEST, _PID_SPACE, socket.MSG_DONTWAIT)
+    flags = socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC
+    data, ancillary, _, _ = sock.recvmsg(_LARGEST, _PID_AND_FD_SPACE, flags)
     if not data:
         return None
-    pid = 0
+    pid, fd = 0, None
     for level, kind, payload in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
             pid = _CREDENTIALS.unpack(payload)[0]
-    return data, pid
+        elif (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            fd = _DESCRIPTOR.unpack(payload[: _DESCRIPTOR.size])[0]
+    return data, pid, fd

@@ -6,26 +6,12 @@ the service's own, so that limits set on the service hold for programs as well.
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import itertools
 import os
-import signal
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
 MEMORY, PIDS, CPU = "memory", "pids", "cpuacct"
-_PREFIX = "goldcheck-"
-_SERVICE = "goldcheck.service"
-"""Where version 2 wants the service itself to be: a group with groups in it may hold no process."""
-_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_EMPTY_S = 2.0
-
-
-class Unavailable(Exception):  # noqa: N818 - a state of the host
-    """Groups cannot be made here; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +27,11 @@ class Hierarchy:
 def hierarchies() -> list[Hierarchy]:
     """All that are mounted and show our own group; version 2 first."""
     paths: dict[str, str] = {}
-    for line in _lines("/proc/self/cgroup"):
+    for line in lines("/proc/self/cgroup"):
         _, controllers, path = line.split(":", 2)
         paths |= dict.fromkeys(controllers.split(","), path)
     found: dict[str, Hierarchy] = {}
-    for line in _lines("/proc/self/mountinfo"):
+    for line in lines("/proc/self/mountinfo"):
         place, _, source = line.partition(" - ")
         root, top = place.split()[3:5]
         kind, _, options = source.split(" ", 2)
@@ -60,52 +46,8 @@ def hierarchies() -> list[Hierarchy]:
 def _hierarchy(kind: str, named: frozenset[str], own: str, top: str) -> Hierarchy:
     if kind == "cgroup":
         return Hierarchy(1, named, own, top)
-    offered = frozenset(word for line in _lines(f"{own}/cgroup.controllers") for word in line.split())
+    offered = frozenset(word for line in lines(f"{own}/cgroup.controllers") for word in line.split())
     return Hierarchy(2, offered | {CPU}, own, top)  # cpu.stat is there without a controller
-
-
-class Pool:
-    """The groups of one worker: `folders` by controller, each locked for as long as this process lives."""
-
-    def __init__(self) -> None:
-        """Raises `Unavailable`. What dead workers left behind is removed."""
-        self.folders: dict[str, str] = {}
-        self.versions: dict[str, int] = {}
-        self._locks: dict[str, int] = {}
-        for hierarchy in hierarchies():
-            wanted = ({MEMORY, PIDS, CPU} & hierarchy.controllers) - self.folders.keys()
-            if wanted:
-                self._settle(hierarchy, wanted)
-        missing = {MEMORY, PIDS, CPU} - self.folders.keys()
-        if missing:
-            raise Unavailable(f"no control groups for {', '.join(sorted(missing))} are mounted")
-
-    def _settle(self, hierarchy: Hierarchy, wanted: set[str]) -> None:
-        try:
-            parent = _parent(hierarchy, wanted - {CPU})
-            _sweep(parent)
-            path, lock = _claim(parent)
-            self._locks[path] = lock
-            if hierarchy.version == 2:
-                _enable(path, wanted - {CPU})
-        except OSError as error:
-            self.close()
-            raise Unavailable(f"no control group of our own: {error}") from error
-        for controller in wanted:
-            self.folders[controller] = path
-            self.versions[controller] = hierarchy.version
-
-    def group(self, name: str) -> Group:
-        """A new group `name` in each tree."""
-        return Group(name, self.folders, self.versions)
-
-    def close(self) -> None:
-        """Remove all groups; no process may be left in them."""
-        for path, lock in self._locks.items():
-            with suppress(OSError):
-                _remove(path)
-            os.close(lock)
-        self._locks.clear()
 
 
 _NAMES = {
@@ -124,6 +66,38 @@ _NAMES = {
         "ooms": "memory.events",
     },
 }
+
+
+def memory_room() -> int:
+    """Bytes that our processes can still take before a limit on our group, or the host's memory, is reached.
+
+    Page cache counts as free.
+    """
+    rooms = [_host_room()]
+    for hierarchy in hierarchies():
+        if MEMORY in hierarchy.controllers:
+            names = _NAMES[hierarchy.version]
+            for path in (*up_to(hierarchy.own, hierarchy.top), hierarchy.top):
+                limit, used = lines(f"{path}/{names['limit']}"), lines(f"{path}/{names['used']}")
+                if limit and used and limit != ["max"]:
+                    rooms.append(int(limit[0]) - int(used[0]) + _cached(lines(f"{path}/memory.stat")))
+    return max(0, min(rooms))
+
+
+def _host_room() -> int:
+    for line in lines("/proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _cached(stat: Iterable[str]) -> int:
+    """Page cache by `memory.stat`, of either version, without shared memory."""
+    sizes = {name: int(value) for name, _, value in (line.partition(" ") for line in stat)}
+    for cache, shared in (("total_cache", "total_shmem"), ("file", "shmem")):
+        if cache in sizes:
+            return sizes[cache] - sizes.get(shared, 0)
+    return 0
 
 
 class Group:
@@ -149,19 +123,19 @@ class Group:
         self._cpu = _open(f"{paths[CPU]}/{cpu}")
         self._cpu_unit = {1: 1e-9, 2: 1e-6}[versions[CPU]]
         if self._version == 2:
-            _write(f"{memory}/memory.oom.group", "1")
+            write(f"{memory}/memory.oom.group", "1")
             with suppress(FileNotFoundError):  # no swap on this host
-                _write(self._swap, "0")
+                write(self._swap, "0")
 
     def bound(self, memory_bytes: int, tasks: int) -> None:
         """Bounds on all processes inside together."""
         if self._version == 1:  # memory and swap together may never be less than memory
             with suppress(OSError):
-                _write(self._swap, "-1")
+                write(self._swap, "-1")
         os.pwrite(self._limit, b"%d" % memory_bytes, 0)
         if self._version == 1:
             with suppress(OSError):  # not counted here; then there is mostly no swap
-                _write(self._swap, str(memory_bytes))
+                write(self._swap, str(memory_bytes))
         os.pwrite(self._tasks, b"%d" % tasks, 0)
 
     def cpu_time_s(self) -> float:
@@ -178,15 +152,13 @@ class Group:
         if self._peak is not None:
             os.pwrite(self._peak, b"0", 0)
 
-    def peak_bytes(self) -> int:
-        """Most memory charged since `forget_peak`; what is charged now, where the kernel cannot forget."""
-        return int(os.pread(self._peak, 32, 0)) if self._peak is not None else self.used_bytes()
+    def peak_bytes(self) -> int | None:
+        """Most memory charged since `forget_peak`; None where the kernel cannot forget."""
+        return int(os.pread(self._peak, 32, 0)) if self._peak is not None else None
 
     def cached_bytes(self) -> int:
         """Page cache of files: given up before anything is killed, and so no use of memory."""
-        found = dict(line.split() for line in os.pread(self._stat, 16 << 10, 0).splitlines())
-        cache, shared = (b"total_cache", b"total_shmem") if self._version == 1 else (b"file", b"shmem")
-        return int(found[cache]) - int(found.get(shared, 0))
+        return _cached(os.pread(self._stat, 16 << 10, 0).decode().splitlines())
 
     def ooms(self) -> int:
         """How many processes inside were killed for want of memory."""
@@ -203,112 +175,11 @@ def enter(entrances: Iterable[int]) -> None:
         os.write(fd, b"0")
 
 
-def _parent(hierarchy: Hierarchy, controllers: set[str]) -> str:
-    """The folder for our groups: our own group, or the top where that loses no limit."""
-    own, top = hierarchy.own, hierarchy.top
-    if hierarchy.version == 1 or not controllers:
-        return own
-    try:
-        _enable(own, controllers)
-    except OSError as error:
-        if error.errno != errno.EBUSY:
-            raise
-    else:
-        return own
-    if own == top or os.stat(own).st_uid == os.geteuid() != 0 or _is_delegated(own):
-        _make_room(own)
-        _enable(own, controllers)
-        return own
-    if any(_lines(f"{path}/memory.max") != ["max"] for path in _up_to(own, top)):
-        raise PermissionError(f"{own} has a memory limit and is not delegated (systemd: Delegate=yes)")
-    _enable(top, controllers)
-    return top
-
-
-def _enable(path: str, controllers: set[str]) -> None:
-    if controllers:
-        _write(f"{path}/cgroup.subtree_control", " ".join(f"+{name}" for name in sorted(controllers)))
-
-
-def _is_delegated(path: str) -> bool:
-    for name in ("user.delegate", "trusted.delegate"):
-        with suppress(OSError):
-            if os.getxattr(path, name) == b"1":
-                return True
-    return False
-
-
-def _make_room(own: str) -> None:
-    """Move every process of our own group into one beneath it."""
-    inner = f"{own}/{_SERVICE}"
-    with suppress(FileExistsError):
-        os.mkdir(inner, 0o755)
-    while pids := _lines(f"{own}/cgroup.procs"):
-        for pid in pids:
-            with suppress(ProcessLookupError):
-                _write(f"{inner}/cgroup.procs", pid)
-
-
-def _up_to(path: str, top: str) -> Iterator[str]:
+def up_to(path: str, top: str) -> Iterator[str]:
+    """Folders from `path` up to but without `top`."""
     while path != top:
         yield path
         path = os.path.dirname(path)
-
-
-def _claim(parent: str) -> tuple[str, int]:
-    """Make and lock a folder that no other worker has."""
-    for number in itertools.count():
-        path = f"{parent}/{_PREFIX}{number}"
-        with suppress(FileExistsError):
-            os.mkdir(path, 0o755)
-            if (lock := _lock(path)) is not None:
-                return path, lock
-    raise AssertionError
-
-
-def _lock(path: str) -> int | None:
-    """Lock a folder; None if someone else has, or removed it meanwhile."""
-    try:
-        fd = os.open(path, _OPEN_FOLDER)
-    except FileNotFoundError:
-        return None
-    with suppress(OSError):
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.stat(path).st_ino == os.fstat(fd).st_ino:
-            return fd
-    os.close(fd)
-    return None
-
-
-def _sweep(parent: str) -> None:
-    """Remove what workers that are gone have left."""
-    for name in os.listdir(parent):
-        path = f"{parent}/{name}"
-        if name.startswith(_PREFIX) and (lock := _lock(path)) is not None:
-            try:
-                _remove(path)
-            finally:
-                os.close(lock)
-
-
-def _remove(path: str) -> None:
-    """Remove a folder and those in it; whatever still runs there is killed."""
-    for name in os.listdir(path):
-        if os.path.isdir(f"{path}/{name}"):
-            _remove(f"{path}/{name}")
-    give_up = time.monotonic() + _EMPTY_S
-    while True:
-        try:
-            os.rmdir(path)
-        except OSError as error:
-            if error.errno != errno.EBUSY or time.monotonic() > give_up:
-                raise
-            for pid in _lines(f"{path}/cgroup.procs"):
-                with suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
-            time.sleep(0.001)
-        else:
-            return
 
 
 def _open(path: str, flags: int = os.O_RDONLY) -> int:
@@ -322,7 +193,8 @@ def _open_peak(path: str) -> int | None:
     return None
 
 
-def _write(path: str, text: str) -> None:
+def write(path: str, text: str) -> None:
+    """In one call, as these files want it."""
     fd = _open(path, os.O_WRONLY)
     try:
         os.write(fd, text.encode())
@@ -330,7 +202,8 @@ def _write(path: str, text: str) -> None:
         os.close(fd)
 
 
-def _lines(path: str) -> list[str]:
+def lines(path: str) -> list[str]:
+    """Of a file; none if it cannot be read."""
     with suppress(OSError), open(path) as file:
         return file.read().splitlines()
     return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import signal
-from collections.abc import Callable
 from contextlib import suppress
 
 from sandbox.layers import libc, process
@@ -44,7 +43,7 @@ def may_enter_user() -> bool:
         enter_user()
         enter_mounts()
 
-    return _succeeds(attempt)
+    return process.succeeds(attempt)
 
 
 def keep_mounting() -> None:
@@ -70,7 +69,7 @@ def counts_tasks() -> bool:
             os.kill(first, signal.SIGKILL)
         raise OSError("not counted")
 
-    return _succeeds(attempt)
+    return process.succeeds(attempt)
 
 
 def enter_mounts() -> None:
@@ -85,11 +84,11 @@ def may_show_processes() -> bool:
     def attempt() -> None:
         libc.unshare(_NEWPID)
         if os.fork() == 0:
-            os._exit(0 if _succeeds(show_processes) else 1)
+            os._exit(0 if process.succeeds(show_processes) else 1)
         if os.wait()[1]:
             raise OSError("no /proc")
 
-    return _succeeds(attempt)
+    return process.succeeds(attempt)
 
 
 def enter_pids() -> None:
@@ -126,14 +125,3 @@ def bind_read_only(source: str, target: str) -> None:
     """As `bind`, with all that is mounted beneath it, for reading only."""
     libc.mount(source, target, None, _MS_BIND | _MS_REC)
     libc.mount("none", target, None, _MS_BIND | _MS_REMOUNT | _MS_RDONLY | _MS_NOSUID | _MS_NODEV)
-
-
-def _succeeds(attempt: Callable[[], None]) -> bool:
-    """Whether `attempt` raises no `OSError`, in a process of its own."""
-    pid = os.fork()
-    if pid == 0:
-        with suppress(OSError):
-            attempt()
-            os._exit(0)
-        os._exit(1)
-    return os.waitpid(pid, 0)[1] == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -96,6 +97,19 @@ def lower(kind: int, value: int) -> None:
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
     resource.setrlimit(kind, (value, value))
+
+
+def succeeds(attempt: Callable[[], None]) -> bool:
+    """Whether `attempt` raises no `OSError`, in a process of its own."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with suppress(OSError):
+                attempt()
+                os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
 
 
 def raise_soft(kind: int, value: int) -> None:

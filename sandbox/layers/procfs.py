@@ -59,6 +59,26 @@ def children(pid: int, task: int) -> list[int]:
     return _children_by_parent(pid) if pid == task else []
 
 
+def descendants(pid: int) -> list[int]:
+    """All processes beneath `pid`."""
+    found: list[int] = []
+    pending = children(pid, pid)
+    while pending:
+        one = pending.pop()
+        found.append(one)
+        for task in tasks(one):
+            pending += children(one, task)
+    return found
+
+
+def inner_number(task: int) -> int:
+    """The number of a process or thread in the innermost process table that it is in; 0 if it is gone."""
+    for line in _read(f"/proc/{task}/status").splitlines():
+        if line.startswith("NSpid:"):
+            return int(line.split()[-1])
+    return 0
+
+
 def waited_s(pid: int, task: int) -> float:
     """How long a thread was ready to run but had no core."""
     fields = _read(f"/proc/{pid}/task/{task}/schedstat").split()

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
 import platform
+from collections.abc import Iterable
 
 from sandbox.layers import bpf, libc
 from sandbox.layers.numbers import LAST_KNOWN, NUMBERS
@@ -48,6 +50,11 @@ chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futime
 
 _XATTR = "setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr"
 
+TASK_CALLS = ("clone", "fork", "vfork")
+SIGNAL_CALLS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_NEW_LISTENER = 8
+
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 _AF_UNIX = 1
 _TYPE_MASK = 0xF
@@ -59,11 +66,12 @@ _PRCTLS = (1, 2, 3, 4, 15, 16, 21, 23, 29, 30, 38, 39, 41, 42, 0x53564D41)
 get), NO_NEW_PRIVS (set, get), THP_DISABLE (set, get), SET_VMA."""
 
 
-def policy(machine: str, own_uid: bool) -> bpf.Block:
+def policy(machine: str, own_uid: bool, truncation_confined: bool) -> bpf.Block:
     """The filter for `machine` ("x86_64" or "aarch64").
 
     own_uid: nothing outside the work folder belongs to the user the program runs as, so metadata calls may
         have their effect; otherwise they report success and do nothing.
+    truncation_confined: files that may only be read cannot be truncated either (Landlock 3).
     """
     allow, refuse = bpf.result(bpf.ALLOW), bpf.result(bpf.error(errno.EPERM))
     nothing = bpf.result(bpf.error(0))
@@ -73,6 +81,8 @@ def policy(machine: str, own_uid: bool) -> bpf.Block:
     named |= dict.fromkeys(_METADATA.split(), allow if own_uid else nothing)
     named |= dict.fromkeys(_XATTR.split(), bpf.result(bpf.error(errno.EOPNOTSUPP)))
     named |= _checked(allow, refuse)
+    if not (own_uid or truncation_confined):
+        named |= _without_truncation(allow, refuse)
     actions = {numbers[name]: block for name, block in named.items() if name in numbers}
     newer = bpf.result(bpf.error(errno.ENOSYS))
     chosen = bpf.dispatch(actions, refuse, newer, LAST_KNOWN)
@@ -110,6 +120,45 @@ def _checked(allow: bpf.Block, refuse: bpf.Block) -> dict[str, bpf.Block]:
     }
 
 
+def _without_truncation(allow: bpf.Block, refuse: bpf.Block) -> dict[str, bpf.Block]:
+    """Truncate only what is open for writing."""
+    keep_mode = bpf.Instruction(bpf.AND, 0, 0, os.O_ACCMODE)
+    not_for_writing = (keep_mode, *bpf.one_of((os.O_RDONLY, os.O_ACCMODE), refuse, allow))
+    checked = bpf.branch(bpf.JUMP_ANY_BIT, os.O_TRUNC, not_for_writing, allow)
+    return {
+        "truncate": refuse,
+        "open": (bpf.load_argument(1), *checked),
+        "openat": (bpf.load_argument(2), *checked),
+        "openat2": bpf.result(bpf.error(errno.ENOSYS)),  # its flags lie in memory
+    }
+
+
+def handing_over(machine: str, calls: Iterable[str]) -> bpf.Block:
+    """A filter, beside that of `policy`, whose listener answers `calls`.
+
+    Where signals are among them, those by pidfd are refused: which process it stands for can change while the
+    answer is found.
+    """
+    numbers = NUMBERS[machine]
+    asked = tuple(numbers[name] for name in calls if name in numbers)
+    by_pidfd = (numbers["pidfd_send_signal"],) if numbers["kill"] in asked else ()
+    refused = bpf.one_of(by_pidfd, bpf.result(bpf.error(errno.EPERM)), bpf.result(bpf.ALLOW))
+    chosen = bpf.one_of(asked, bpf.result(bpf.HAND_OVER), refused)
+    return (bpf.Instruction(bpf.LOAD, 0, 0, bpf.NUMBER_OFFSET), *chosen)
+
+
+def own_signals_only(machine: str, pid: int) -> bpf.Block:
+    """A filter, beside that of `policy`, for process `pid`: it may only signal itself and its own group."""
+    numbers = NUMBERS[machine]
+    allow, refuse = bpf.result(bpf.ALLOW), bpf.result(bpf.error(errno.EPERM))
+    targets = dict.fromkeys(SIGNAL_CALLS, (pid,)) | {"kill": (pid, 0, -pid & 0xFFFFFFFF)}
+    block = bpf.branch(bpf.JUMP_EQUAL, numbers["pidfd_send_signal"], refuse, allow)
+    for name, targets_allowed in targets.items():
+        checked = (bpf.load_argument(0), *bpf.one_of(targets_allowed, allow, refuse))
+        block = bpf.branch(bpf.JUMP_EQUAL, numbers[name], checked, block)
+    return (bpf.Instruction(bpf.LOAD, 0, 0, bpf.NUMBER_OFFSET), *block)
+
+
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
@@ -125,6 +174,13 @@ class Filter:
     def apply(self) -> None:
         """Put the filter on this thread and its children for good; needs no_new_privs."""
         libc.check(libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.byref(self._program), 0, 0), "seccomp")
+
+    def listen(self) -> int:
+        """As `apply`; returns the descriptor that learns of the calls it hands over."""
+        number = _SECCOMP[platform.machine()]
+        return libc.check(
+            libc.syscall(number, 1, _NEW_LISTENER, ctypes.byref(self._program)), "seccomp listener"
+        )
 
 
 def supported_machine() -> str | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from sandbox.layers.cgroups import Group, Pool, Unavailable, enter
+from sandbox.layers.cgroup_pool import Pool, Unavailable
+from sandbox.layers.cgroups import Group, enter
 from sandbox.types import Limits
 
 _TRIED_BYTES = 8 << 20
@@ -40,9 +41,12 @@ class Account:
         """Of everything that ran, whoever collected it."""
         return self._group.cpu_time_s() - self._before_s
 
-    def peak_bytes(self) -> int:
-        """Most memory in use at once, without what earlier runs have left in the page cache."""
-        peak = max(0, self._group.peak_bytes() - self._left_over)
+    def peak_bytes(self) -> int | None:
+        """Most memory in use at once, without what earlier runs left in the page cache; None if unknown."""
+        charged = self._group.peak_bytes()
+        if charged is None:
+            return None
+        peak = max(0, charged - self._left_over)
         if peak < _WORTH_A_LOOK:
             return peak
         return max(0, peak - max(0, self._group.cached_bytes() - self._cached))

@@ -47,7 +47,7 @@ class Dispatcher:
             free = [seat for seat in self._seats if seat not in self._running.values()]
             if not free or (order.alone and self._running):
                 return
-            held = self._take(len(self._seats) if order.alone else 1)
+            held = self._take(len(self._seats) if order.alone else 1, free[0].need_bytes(order))
             if held is None:
                 self._try_again()
                 return
@@ -57,11 +57,11 @@ class Dispatcher:
             if order.alone:
                 return
 
-    def _take(self, count: int) -> list[int] | None:
-        """Lock `count` slots, or none."""
+    def _take(self, count: int, need_bytes: int) -> list[int] | None:
+        """Lock `count` slots for one run that may use so much memory, or none."""
         held: list[int] = []
         while len(held) < count:
-            number = self._slots.take()
+            number = self._slots.take(0 if held else need_bytes)
             if number is None:
                 self._give_back(held)
                 return None

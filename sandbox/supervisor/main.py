@@ -81,7 +81,7 @@ class Supervisor:
     def _start(self, config: Mapping[str, Any]) -> None:
         try:
             self._setup = setup = prepare(config)
-            slots = Slots(f"{config['run_dir']}/slots", config["slots"])
+            slots = Slots(f"{config['run_dir']}/slots", config["slots"], setup.memory_bytes)
         except (OSError, Unplaceable, UidRangeExhausted) as error:
             self._send(
                 {"op": "failed", "level": "none", "reason": f"the sandbox could not be set up: {error}"}

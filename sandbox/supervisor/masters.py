@@ -43,6 +43,7 @@ class Masters:
         self._reactor = reactor
         self._modules = modules
         self._on_lost = on_lost
+        self._hands_over = bool(plan["handed_over"])
         self._controls: dict[str, socket.socket] = {}
         self._process = self._start(placed, plan)
 
@@ -54,7 +55,7 @@ class Masters:
         with theirs:
             order = {"op": "zygote", "uid": uid, "folder": folder, "entrances": list(entrances)}
             self._tell(kind, order, [theirs.fileno()])
-        return Zygote(self._reactor, ours, on_lost)
+        return Zygote(self._reactor, ours, self._hands_over, on_lost)
 
     def sweep(self, lost: int, uid: int | None) -> None:
         """End what the zygote with pid `lost` has left behind: all of user `uid`, or all that nobody owns."""

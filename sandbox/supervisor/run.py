@@ -16,6 +16,7 @@ from sandbox.supervisor.account import Account
 from sandbox.supervisor.meter import Meter, Sample
 from sandbox.supervisor.pipes import Feed, Sink
 from sandbox.supervisor.reactor import Callback, Reactor, Timer
+from sandbox.supervisor.referee import Referee
 from sandbox.supervisor.workplace import Workplace
 from sandbox.supervisor.zygotes import ChildLink, Ended, Zygote
 from sandbox.types import Limits, RunStatus
@@ -26,6 +27,8 @@ _READ_AFTER_S, _LOOK_AFTER_S = 0.003, 0.01
 _LOOK_S = 0.02
 _SHORTEST_LOOK_S = 0.001
 _FASTEST_GROWTH = 4 << 30  # bytes per second that a program can make resident
+OVERSHOOT_BYTES = 64 << 20
+"""What it may take beyond its limit between two looks, where nothing but looking bounds it."""
 _KILL_PATIENCE_S = 5.0
 _AT_ONCE = 32 << 10
 """Bytes of a job that go with the descriptors."""
@@ -98,6 +101,7 @@ class Run:
         self._message = ""
         self._started = 0.0
         self._ended = 0.0
+        self._referee: Referee | None = None
         self._peak = 0
         self._waited = 0.0
 
@@ -130,6 +134,8 @@ class Run:
         peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
         if self._account is not None:
             self._account.open(limits)
+        if listeners := zygote.take_listeners():
+            self._referee = Referee(self._reactor, zygote.pid, listeners, limits.processes)
         self._started = time.monotonic()
         for index, (link, job) in enumerate(zip(zygote.children, self.order.jobs, strict=True)):
             peer = [peers[index].fileno()] if peers else []
@@ -235,7 +241,8 @@ class Run:
         self._peak = max(self._peak, own)
         cpu_time_s = ended.cpu_time_s
         if self._account is not None:
-            self._peak = self._account.peak_bytes()
+            noted = self._account.peak_bytes()
+            self._peak = self._peak if noted is None else noted
             cpu_time_s = self._account.cpu_time_s()
         self._finish(
             Outcome(
@@ -272,6 +279,8 @@ class Run:
     def _finish(self, outcome: Outcome) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        if self._referee is not None:
+            self._referee.close()
         on_end, self._on_end = self._on_end, None
         if on_end is not None:
             on_end(outcome)

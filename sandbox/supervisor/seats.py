@@ -9,7 +9,7 @@ from sandbox.supervisor.account import Account
 from sandbox.supervisor.masters import Masters
 from sandbox.supervisor.reactor import Callback, Reactor
 from sandbox.supervisor.removal import Removal
-from sandbox.supervisor.run import Order, Outcome, Run
+from sandbox.supervisor.run import OVERSHOOT_BYTES, Order, Outcome, Run
 from sandbox.supervisor.tasks import TaskCount
 from sandbox.supervisor.workplace import Workplace
 from sandbox.supervisor.zygotes import Zygote
@@ -44,6 +44,10 @@ class Seat:
     def is_warm(self, kind: str) -> bool:
         """Whether a child of this kind waits here."""
         return kind in self._zygotes and bool(self._zygotes[kind].children)
+
+    def need_bytes(self, order: Order) -> int:
+        """Memory that a run may take here before it is stopped."""
+        return order.limits.memory_bytes + (0 if self._account else OVERSHOOT_BYTES)
 
     def prepare(self, kind: str) -> None:
         """Have a child of this kind waiting."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from sandbox.layers.seccomp import TASK_CALLS
 from sandbox.supervisor.run import Job, Order, Outcome
 from sandbox.supervisor.setup import Setup
 from sandbox.types import Limits, RunStatus
@@ -41,22 +42,23 @@ def _answers(outcome: Outcome) -> dict[str, bool] | None:
 
 
 def _guarantees(refused: dict[str, bool], setup: Setup) -> dict[str, Answer]:
-    why, own_uid, mounted = setup.why, setup.uids[0] is not None, setup.plan["mounts"]
-    in_groups = setup.groups is not None
+    why, plan = setup.why, setup.plan
+    own_uid, in_groups = setup.uids[0] is not None, setup.groups is not None
+    handed_over = plan["handed_over"]
+    tasks_bound = own_uid or in_groups or plan["counts_tasks"] or bool({*TASK_CALLS} & {*handed_over})
     landlock, seccomp = why.get("landlock", "not effective"), why.get("seccomp", "not effective")
+    signals = _answer("kernel")
+    if not refused["signals"] or plan["own_signals_only"]:
+        signals = _answer("refused" if refused["signals"] else "none", why.get("signals", "not effective"))
     return {
         "files": _kernel(refused["files"] and refused["listing"], landlock),
         "network": _kernel(refused["network"], seccomp),
-        "signals": _kernel(refused["signals"], landlock),
+        "signals": signals,
         "tracing": _kernel(refused["tracing"], seccomp),
-        "process_count": _kernel(
-            own_uid or in_groups or setup.plan["counts_tasks"],
-            "counted while they run: programs share the service's user",
-            "polled",
-        ),
+        "process_count": _kernel(tasks_bound, why.get("tasks", "not counted"), "polled"),
         "ids": _kernel(own_uid, "the service was not started as root"),
         "memory": _kernel(in_groups, why.get("cgroups", ""), "polled"),
-        "disk": _kernel(mounted, why.get("mounts", ""), "polled"),
+        "disk": _kernel(plan["mounts"], why.get("mounts", ""), "polled"),
     }
 
 
@@ -70,7 +72,8 @@ def _answer(strength: str, reason: str = "") -> Answer:
 
 def _level(guarantees: dict[str, Answer]) -> str:
     def by_kernel(*names: str) -> bool:
-        return all(guarantees[name]["strength"] == "kernel" for name in names)
+        """What is refused altogether is so by the kernel, too."""
+        return all(guarantees[name]["strength"] in ("kernel", "refused") for name in names)
 
     if not by_kernel("network", "tracing"):
         return "none"

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.layers import landlock, namespaces, process, seccomp
-from sandbox.layers.cgroups import Pool, Unavailable
+from sandbox.layers import cgroups, landlock, namespaces, notification, process, seccomp
+from sandbox.layers.cgroup_pool import Pool, Unavailable
 from sandbox.supervisor import copies, own_folder, placement, uids
 from sandbox.supervisor.account import Account, open_accounts
 from sandbox.supervisor.copies import Source
 from sandbox.supervisor.placement import Placed
+from sandbox.supervisor.run import OVERSHOOT_BYTES
 from sandbox.supervisor.workplace import Workplace
 
 _SYSTEM = [
@@ -45,6 +46,8 @@ _SYSTEM = [
 or /etc."""
 
 _ENTRIES = 20_000
+_SERVICE_BYTES = 256 << 20
+"""What the service and the zygotes grow by after this start."""
 _GROUP_BITS = 0o755
 
 
@@ -58,6 +61,8 @@ class Setup:
     accounts: list[Account | None]
     groups: Pool | None
     plan: dict[str, Any]
+    memory_bytes: int | None = None
+    """What all runs together may use on this host or in this container; None if they cannot come near."""
     why: dict[str, str] = field(default_factory=dict)
     keep: list[Any] = field(default_factory=list)
     """Locks and claims, held by being open."""
@@ -67,7 +72,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
     """Enter namespaces, place the interpreter, make the work folders. `config`: see `Sandbox._configuration`.
 
     assume (tests only): any of "no landlock", "landlock N", "no seccomp", "no namespaces", "no mounts",
-    "no pids", "no cgroups", "not direct", "not bind", "not copy".
+    "no pids", "no cgroups", "no user notification", "memory N" (bytes), "not direct", "not bind", "not copy".
     """
     assume: list[str] = config["assume"]
     if "no namespaces" in assume:
@@ -83,6 +88,7 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         keep += claims
     own_folder.sweep(config["run_dir"])
     source = Source(packages=config["packages"], **config["interpreter"])
+    memory_bytes = _memory(config, assume)
     accounts, groups = _accounts(config["slots"], assume, why)
     own_user = "no namespaces" not in assume and os.geteuid() != 0 and namespaces.may_enter_user()
     if own_user:
@@ -100,18 +106,23 @@ def prepare(config: Mapping[str, Any]) -> Setup:
         copies.sweep()
     workplaces = _workplaces(own, base is not None, ids, config["disk_bytes"])
     counts_tasks = own_user and namespaces.counts_tasks()
+    version, filtered = _landlock(assume, why), _seccomp(assume, why)
+    notified = filtered and "no user notification" not in assume and notification.works()
+    tasks_counted = ids[0] is not None or groups is not None or counts_tasks
     own_pids = "no pids" not in assume and namespaces.may_show_processes()
     if own_pids:
         namespaces.enter_pids()
     else:
         why["pids"] = "a process table of its own is not allowed here, or cannot be seen"
     plan = {
-        "landlock": _landlock(assume, why),
-        "seccomp": _seccomp(assume, why),
+        "landlock": version,
+        "seccomp": filtered,
         "mounts": base is not None,
         "own_pids": own_pids,
         "own_user": own_user,
         "counts_tasks": counts_tasks,
+        "handed_over": _handed_over(version, tasks_counted, notified, why),
+        "own_signals_only": version < landlock.SCOPES_ABI and not notified,
         "box": f"{own}/box",
         "readable": [path for path in (*placed.readable, headers, *config["toolchains"], *_SYSTEM) if path],
         "packages": placed.packages,
@@ -121,7 +132,15 @@ def prepare(config: Mapping[str, Any]) -> Setup:
     }
     if own_user:
         namespaces.keep_mounting()
-    return Setup(placed, workplaces, ids, accounts, groups, plan, why, keep)
+    return Setup(placed, workplaces, ids, accounts, groups, plan, memory_bytes, why, keep)
+
+
+def _memory(config: Mapping[str, Any], assume: list[str]) -> int | None:
+    """Room for runs, if there is too little for a slot's greatest run on each slot."""
+    told = [int(word[7:]) for word in assume if word.startswith("memory ")]
+    room = told[0] if told else max(0, cgroups.memory_room() - _SERVICE_BYTES)
+    most = config["slots"] * (config["stack_bytes"] + OVERSHOOT_BYTES)
+    return None if most <= room else room
 
 
 def _accounts(count: int, assume: list[str], why: dict[str, str]) -> tuple[list[Account | None], Pool | None]:
@@ -175,9 +194,17 @@ def _landlock(assume: list[str], why: dict[str, str]) -> int:
             version = min(version, int(word.split()[1]))
     if not version:
         why["landlock"] = "this kernel offers no Landlock"
-    elif version < landlock.SCOPES_ABI:
-        why["landlock"] = f"Landlock {version} cannot confine signals (version {landlock.SCOPES_ABI} can)"
     return version
+
+
+def _handed_over(version: int, tasks_counted: bool, notified: bool, why: dict[str, str]) -> tuple[str, ...]:
+    """Calls for which nothing else confines a run, so that the supervisor answers them."""
+    confined = version >= landlock.SCOPES_ABI
+    if not notified:
+        why["tasks"] = "programs share the service's user, and system calls cannot be handed over"
+        why["signals"] = "refused but to oneself: Landlock cannot confine them, nor can they be handed over"
+        return ()
+    return (() if tasks_counted else seccomp.TASK_CALLS) + (() if confined else seccomp.SIGNAL_CALLS)
 
 
 def _seccomp(assume: list[str], why: dict[str, str]) -> bool:

@@ -21,11 +21,15 @@ _MOST_RUNS = 500
 
 @dataclass(slots=True)
 class ChildLink:
-    """A forked child. can_take: its job may be sent. is_fenced: it has said that its layers are on."""
+    """A forked child. can_take: its job may be sent. is_fenced: it has said that its layers are on.
+
+    listener: where the calls arrive that it hands over, if it does.
+    """
 
     sock: socket.socket
     can_take: bool = False
     is_fenced: bool = False
+    listener: int | None = None
 
     def listen(self) -> int:
         """Hear that it is fenced in; returns its pid. Raises `OSError` when there is nothing to hear."""
@@ -33,7 +37,8 @@ class ChildLink:
         if received is None:
             raise ConnectionResetError
         self.can_take = self.is_fenced = True
-        return received[1]
+        _, pid, self.listener = received
+        return pid
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +57,15 @@ class Ended:
 class Zygote:
     """One slot's warm interpreter of one kind. `on_lost` is called once if it goes without being told to."""
 
-    def __init__(self, reactor: Reactor, sock: socket.socket, on_lost: Callback) -> None:
+    def __init__(self, reactor: Reactor, sock: socket.socket, hands_over: bool, on_lost: Callback) -> None:
+        """hands_over: no job may be sent before a child has sent its listener."""
         self.pid = 0
         self.scoped = False
         self.base_rss_bytes = 0
         self.children: list[ChildLink] = []
         self._reactor = reactor
         self._sock = sock
+        self._hands_over = hands_over
         self._on_lost = on_lost
         self._on_ready: Callback | None = None
         self._on_done: Callable[[Ended], None] | None = None
@@ -82,6 +89,13 @@ class Zygote:
         """The children are about to get their jobs; `on_done` hears how they ended."""
         self._runs += 1
         self._on_done = on_done
+
+    def take_listeners(self) -> list[int]:
+        """Of the children that have one; from now on the caller's to close."""
+        taken = [link.listener for link in self.children if link.listener is not None]
+        for link in self.children:
+            link.listener = None
+        return taken
 
     def kill(self) -> None:
         """End the run, or drop waiting children; answered by `on_done`."""
@@ -116,7 +130,7 @@ class Zygote:
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             link = ChildLink(ours)
             self.children.append(link)
-            if self._on_ready is None or not self.base_rss_bytes:
+            if self._on_ready is None or not self.base_rss_bytes or self._hands_over:
                 self._reactor.watch(ours.fileno(), READ, lambda link=link: self._hear_child(link))  # type: ignore[misc]
                 order = FORK
             else:
@@ -157,7 +171,7 @@ class Zygote:
         if received is None:
             self._lose()
             return
-        message, pid = received
+        message, pid, _ = received
         if message == READY:
             self.pid = pid
             self._fork_missing()
@@ -199,4 +213,7 @@ class Zygote:
             if link.sock.fileno() >= 0:
                 self._reactor.forget(link.sock.fileno())
                 link.sock.close()
+            if link.listener is not None:
+                os.close(link.listener)
+                link.listener = None
         self.children.clear()

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from sandbox.child import asserts, calls, candidate, native, script, together
 from sandbox.layers import cgroups, landlock, process
-from sandbox.layers.seccomp import Filter
+from sandbox.layers.seccomp import Filter, own_signals_only
 from sandbox.zygote import at_fork, probe, warm
 from sandbox.zygote.finish import finish
 from sandbox.zygote.messages import ORDER, READY
@@ -46,7 +46,8 @@ class Fences:
     work: path of the work folder. entrances: descriptors to enter the seat's control group.
     own_uid: programs have a user of their own. version: of Landlock, 0 for none.
     writable: descriptors of other places that a program may write to. rules: of every child alike, where
-    the work folder needs none of its own. filter: still to be put on.
+    the work folder needs none of its own. filter: still to be put on. handing_over: a filter whose calls the
+    supervisor answers. own_signals_only: no signals to anybody else, descendants included.
     """
 
     work: str
@@ -56,6 +57,8 @@ class Fences:
     writable: tuple[int, ...]
     rules: landlock.Ruleset | None
     filter: Filter | None
+    handing_over: Filter | None
+    own_signals_only: bool
 
 
 @dataclass(slots=True)
@@ -73,11 +76,11 @@ class Child:
 
     def run(self) -> NoReturn:
         """Fence this process in, take the job, run it, end."""
-        self._enclose()
+        listener = self._enclose()
         if self.waits:
             warm.rehearse()
         try:
-            self.link.send(READY)
+            self._say_ready(listener)
         except OSError:
             os._exit(0)  # the supervisor no longer wants this child
         main, job, peer = self._take_job()
@@ -90,8 +93,11 @@ class Child:
             error = raised
         finish(error, streams)
 
-    def _enclose(self) -> None:
-        """All that does not depend on the job, so that a waiting child has it already."""
+    def _enclose(self) -> int | None:
+        """All that does not depend on the job, so that a waiting child has it already.
+
+        Returns the descriptor for whoever is to answer the calls that are handed over.
+        """
         cgroups.enter(self.fences.entrances)
         _signal.set_wakeup_fd(-1)
         _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
@@ -110,8 +116,19 @@ class Child:
                 rules.grant(fd, landlock.all_rights(version))
             rules.apply()
             rules.close()
+        listener = self.fences.handing_over.listen() if self.fences.handing_over else None
+        if self.fences.own_signals_only:
+            Filter(own_signals_only(os.uname().machine, os.getpid())).apply()
         if self.fences.filter:
             self.fences.filter.apply()
+        return listener
+
+    def _say_ready(self, listener: int | None) -> None:
+        if listener is None:
+            self.link.send(READY)
+            return
+        self.link.sendmsg([READY], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", listener))])
+        os.close(listener)
 
     def _take_job(self) -> tuple[Callable[[bytes, int, int | None], None], bytes, int | None]:
         """Harness and job from the supervisor; wires the descriptors and closes every other."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.layers import landlock, namespaces, process
-from sandbox.layers.seccomp import Filter, policy, supported_machine
+from sandbox.layers.seccomp import Filter, handing_over, policy, supported_machine
 from sandbox.zygote import mounts, shared_memory
 from sandbox.zygote.child import Child, Fences, reserve_fds
 from sandbox.zygote.messages import FORK, KILL, READY, pack_end
@@ -123,8 +123,11 @@ class SlotZygote:
         rule of their own there: their domain only has to keep their signals from this zygote.
         """
         own_uid, machine = self._uid is not None, supported_machine()
-        wanted = Filter(policy(machine, own_uid)) if machine is not None and self._plan["seccomp"] else None
-        if wanted is not None and self._scoped:
+        handed_over, wanted, handing = self._plan["handed_over"], None, None
+        if machine is not None and self._plan["seccomp"]:
+            wanted = Filter(policy(machine, own_uid, version >= landlock.TRUNCATION_ABI))
+            handing = Filter(handing_over(machine, handed_over)) if handed_over else None
+        if wanted is not None and self._scoped and not handing:
             wanted.apply()
             wanted = None  # without a scope children make a group of their own first
         return Fences(
@@ -135,6 +138,8 @@ class SlotZygote:
             writable=writable,
             rules=landlock.Ruleset(version, 0) if own_uid and self._scoped else None,
             filter=wanted,
+            handing_over=handing,
+            own_signals_only=self._plan["own_signals_only"],
         )
 
     def _obey(self, fences: Fences) -> Child | None:

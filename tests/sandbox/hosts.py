@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from sandbox.config import SandboxConfig
 from sandbox.engine import Sandbox
+from sandbox.layers import cgroup_pool, cgroups
 from sandbox.types import Limits, Program, ScriptCase, Submission
 
 FLEEING = """
@@ -26,12 +28,38 @@ time.sleep(0.7)
 
 LIMITS = Limits(cpu_time_s=5)
 
+WEAKER_HOSTS = {
+    "no namespaces": ("no namespaces",),
+    "no namespaces, no control groups": ("no namespaces", "no cgroups"),
+    "no control groups": ("no cgroups",),
+    "Landlock 4": ("landlock 4",),
+    "Landlock 2": ("landlock 2",),
+    "Landlock 2, no namespaces, no control groups": ("landlock 2", "no namespaces", "no cgroups"),
+    "Landlock 2, no user notification": ("landlock 2", "no user notification"),
+    "no user notification, no namespaces, no control groups": (
+        "no user notification",
+        "no namespaces",
+        "no cgroups",
+    ),
+}
+"""What a host may lack while the level is still at least `strong`."""
+
 
 def script(source: str, *stdin: bytes, limits: Limits = LIMITS) -> Submission:
     """`source` as a submission, one case for each `stdin`."""
     return Submission(
         Program("python", (source,)), tuple(ScriptCase(data) for data in stdin or (b"",)), limits
     )
+
+
+def abandoned_groups() -> list[Path]:
+    """Control groups that no live worker holds, in any tree that our own group is shown in."""
+    found = []
+    for path in [path for one in cgroups.hierarchies() for path in Path(one.own).glob("goldcheck-*")]:
+        if (lock := cgroup_pool._lock(str(path))) is not None:
+            os.close(lock)
+            found.append(path)
+    return found
 
 
 @asynccontextmanager

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hosts import script, started
+from hosts import abandoned_groups, script, started
 
-from sandbox.layers import cgroups
-from sandbox.layers.cgroups import Group, Pool, Unavailable
+from sandbox.layers.cgroup_pool import Pool, Unavailable
+from sandbox.layers.cgroups import Group
 from sandbox.supervisor.account import open_accounts
 from sandbox.types import Limits, RunStatus
 
@@ -105,14 +105,9 @@ def test_files_that_were_read_are_no_use_of_memory(pool: Pool, tmp_path: Path) -
     assert group.cached_bytes() > 30 << 20
 
 
-def groups_of_ours() -> list[Path]:
-    """Folders of groups, in any tree that our own group is shown in."""
-    return [path for one in cgroups.hierarchies() for path in Path(one.own).glob("goldcheck-*")]
-
-
 LEAVING = """
 import subprocess, sys, time
-from sandbox.layers.cgroups import Pool
+from sandbox.layers.cgroup_pool import Pool
 group = Pool().group("0")
 enter = f"for path in {group.entrances}: open(path, 'w').write('0')\\n"
 left = subprocess.Popen([sys.executable, "-c", enter + "open(0).read(); import time; time.sleep(60)"])
@@ -158,7 +153,7 @@ async def test_runs_are_bounded_by_the_kernel_where_it_can(pool: Pool, tmp_path:
         [result] = [r async for r in sandbox.run(script("x = b'x' * (50 << 20)", limits=limits))]
         assert result.status is RunStatus.EXITED
         assert 50 << 20 < result.peak_memory_bytes < 64 << 20
-    assert not groups_of_ours()
+    assert not abandoned_groups()
 
 
 def test_groups_that_bound_nothing_are_not_used(monkeypatch: pytest.MonkeyPatch, pool: Pool) -> None:
@@ -167,4 +162,4 @@ def test_groups_that_bound_nothing_are_not_used(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(Group, "bound", lambda *_: None)
     with pytest.raises(Unavailable, match="do not hold"):
         open_accounts(1)
-    assert not groups_of_ours()
+    assert not abandoned_groups()

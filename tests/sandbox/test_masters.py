@@ -17,7 +17,7 @@ def gone() -> Iterator[tuple[Masters, Reactor, list[str]]]:
     """Masters whose first ended during its start, and whether that was noticed."""
     reactor = Reactor()
     heard: list[str] = []
-    plan: dict[str, Any] = {"package_root": "/nowhere", "box": "/nowhere"}
+    plan: dict[str, Any] = {"package_root": "/nowhere", "box": "/nowhere", "handed_over": ()}
     placed = Placed("/bin/false", library="", libraries="", packages="", readable=(), how="direct")
 
     def lost() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import functools
+import os
 import struct
 
 import pytest
@@ -41,9 +43,12 @@ def execute(program: bpf.Block, number: int, arch: int, args: tuple[int, ...] = 
             at += if_true if holds else if_false
 
 
-def answer(machine: str, name: str, *args: int, own_uid: bool = True) -> int:
+policy = functools.cache(seccomp.policy)
+
+
+def answer(machine: str, name: str, *args: int, own_uid: bool = True, confined: bool = True) -> int:
     """The answer to a call by name."""
-    return execute(seccomp.policy(machine, own_uid), NUMBERS[machine][name], ARCH[machine], args)
+    return execute(policy(machine, own_uid, confined), NUMBERS[machine][name], ARCH[machine], args)
 
 
 def refused(number: int) -> int:
@@ -73,9 +78,10 @@ def test_far_branches_reach_both_sides(length: int) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("own_uid", [True, False])
-def test_filter_fits_the_kernel(machine: str, own_uid: bool) -> None:
+@pytest.mark.parametrize("confined", [True, False])
+def test_filter_fits_the_kernel(machine: str, own_uid: bool, confined: bool) -> None:
     """At most 4096 instructions, jumps within a byte, every path ends in a return."""
-    program = seccomp.policy(machine, own_uid)
+    program = seccomp.policy(machine, own_uid, confined)
     assert len(program) <= 4096
     assert len(bpf.encode(program)) == 8 * len(program)
     for number in range(LAST_KNOWN + 3):
@@ -85,7 +91,7 @@ def test_filter_fits_the_kernel(machine: str, own_uid: bool) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_other_machines_are_killed(machine: str) -> None:
     """Calls of another architecture, the 32-bit one and x32 among them, end the process."""
-    program = seccomp.policy(machine, own_uid=True)
+    program = seccomp.policy(machine, own_uid=True, truncation_confined=True)
     for arch in (0x40000003, 0x40000028, 0, *(value for name, value in ARCH.items() if name != machine)):
         assert execute(program, 0, arch) == bpf.KILL
     if machine == "x86_64":
@@ -95,7 +101,7 @@ def test_other_machines_are_killed(machine: str) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_unnamed_calls_are_refused(machine: str) -> None:
     """What the policy does not name fails with EPERM; what is newer than its table with ENOSYS."""
-    program = seccomp.policy(machine, own_uid=True)
+    program = seccomp.policy(machine, own_uid=True, truncation_confined=True)
     named = set(NUMBERS[machine].values())
     for number in set(range(LAST_KNOWN + 1)) - named:
         assert execute(program, number, ARCH[machine]) == refused(errno.EPERM)
@@ -147,3 +153,41 @@ def test_metadata_is_out_of_reach_of_a_shared_user(machine: str) -> None:
         assert answer(machine, name, own_uid=True) == bpf.ALLOW
         assert answer(machine, name, own_uid=False) == refused(0)
     assert answer(machine, "setxattr") == refused(errno.EOPNOTSUPP)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(flags=st.integers(0, 2**32 - 1))
+def test_nothing_is_truncated_that_is_not_open_for_writing(machine: str, flags: int) -> None:
+    """Where Landlock does not govern that (before version 3) and files of the user's lie about."""
+    truncates = bool(flags & os.O_TRUNC) and flags & os.O_ACCMODE in (os.O_RDONLY, os.O_ACCMODE)
+    expected = refused(errno.EPERM) if truncates else bpf.ALLOW
+    assert answer(machine, "openat", 0, 0, flags, own_uid=False, confined=False) == expected
+    assert answer(machine, "openat", 0, 0, flags, own_uid=True, confined=False) == bpf.ALLOW
+    assert answer(machine, "openat", 0, 0, flags, own_uid=False) == bpf.ALLOW
+    assert answer(machine, "truncate", own_uid=False, confined=False) == refused(errno.EPERM)
+    assert answer(machine, "openat2", own_uid=False, confined=False) == refused(errno.ENOSYS)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("calls", [seccomp.TASK_CALLS, seccomp.SIGNAL_CALLS])
+def test_handed_over_are_the_named_calls_alone(machine: str, calls: tuple[str, ...]) -> None:
+    """And signals by pidfd are refused where signals are handed over."""
+    program = seccomp.handing_over(machine, calls)
+    by_pidfd = {"pidfd_send_signal"} if "kill" in calls else set()
+    for name, number in NUMBERS[machine].items():
+        expected = bpf.HAND_OVER if name in calls else bpf.ALLOW
+        expected = refused(errno.EPERM) if name in by_pidfd else expected
+        assert execute(program, number, ARCH[machine]) == expected, name
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(target=st.integers(-(2**31), 2**31 - 1) | st.sampled_from([0, 1, -1, 4242, -4242]))
+def test_signals_to_oneself_alone(machine: str, target: int) -> None:
+    """Where nothing else confines signals, a process reaches itself and its own group."""
+    program = seccomp.own_signals_only(machine, 4242)
+    for name in seccomp.SIGNAL_CALLS:
+        good = (4242, 0, -4242) if name == "kill" else (4242,)
+        expected = bpf.ALLOW if target in good else refused(errno.EPERM)
+        assert execute(program, NUMBERS[machine][name], ARCH[machine], (target,)) == expected
+    assert execute(program, NUMBERS[machine]["pidfd_send_signal"], ARCH[machine]) == refused(errno.EPERM)
+    assert execute(program, NUMBERS[machine]["read"], ARCH[machine], (target,)) == bpf.ALLOW

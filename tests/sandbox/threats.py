@@ -255,6 +255,7 @@ os.mkdir('.rest-0'); os.mkdir('a'); os.mkdir('a/b'); os.mkfifo('pipe')
         top="os.listdir('/')",
         environ="open('/proc/1/environ')",
         own_environ="open('/proc/self/environ')",
+        own_memory="open('/proc/self/mem', 'rb')",
         parent_memory="open(f'/proc/{os.getppid()}/mem', 'rb')",
         parent_files="os.listdir(f'/proc/{os.getppid()}/fd')",
         processes="os.listdir('/proc')",
@@ -300,6 +301,11 @@ os.mkdir('.rest-0'); os.mkdir('a'); os.mkdir('a/b'); os.mkfifo('pipe')
         perf="call('syscall', 298, 0, 0, 0, 0, 0)",
         userfaultfd="call('syscall', 323, 0)",
         keyring="call('syscall', 250, 0, 0, 0, 0, 0)",
+        key="call('syscall', 248, b'user', b'rv', b'x', 1, -4)",
+        compare="call('syscall', 312, os.getpid(), os.getppid(), 0, 0, 0)",
+        personality="call('personality', 0x0400000)",
+        join_namespace="call('setns', 0, 0)",
+        advise="call('syscall', 440, 0, 0, 0, 0, 0)",
         namespace="call('unshare', 0x10000000)",
         clone_namespace="call('syscall', 56, 0x10000000 | 17, 0, 0, 0, 0)",
         clone3="call('syscall', 435, 0, 0)",
@@ -328,6 +334,17 @@ while True: pass
         "cpu_time_exceeded",
         "",
         cpu_time_s=0.2,
+    ),
+    Threat(
+        "no core is dumped",
+        """
+import os, resource
+print(resource.getrlimit(resource.RLIMIT_CORE))
+if os.fork() == 0: os.abort()
+print(os.waitstatus_to_exitcode(os.wait()[1]), os.listdir())
+""",
+        "exited",
+        "(0, 0)\n-6 []\n",
     ),
     Threat("null dereference", "import ctypes; ctypes.string_at(0)\n", "signaled", ""),
     Threat("abort", "import os; os.abort()\n", "signaled", ""),
@@ -375,4 +392,49 @@ print(ctypes.CFUNCTYPE(ctypes.c_int)(address)())
         "signaled",
         "",
     ),
+    Threat(
+        "x32 system calls kill",
+        "import ctypes; print(ctypes.CDLL(None).syscall(0x40000000 | 39))\n",
+        "signaled",
+        "",
+    ),
+    Threat(
+        "nothing of the service is in memory",
+        """
+import ctypes, gc, os
+libc = ctypes.CDLL(None)
+secret = 'rvsecret' + '-in-the-service'
+print(secret in str(dict(os.environ)), any(secret in o for o in gc.get_objects() if type(o) in (list, dict)))
+libc.write.argtypes = ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t
+reader, writer = os.pipe()
+found, pages = False, 0
+address = ctypes.c_void_p.from_address(ctypes.c_void_p.in_dll(libc, 'environ').value).value & -4096
+while libc.write(writer, address, 4096) == 4096:
+    found = found or secret.encode() in os.read(reader, 4096)
+    address, pages = address + 4096, pages + 1
+print(found, pages > 0)
+""",
+        "exited",
+        "False False\nFalse True\n",
+    ),
 )
+
+FULL = """
+import os, time
+for _ in range(200):
+ try:
+  if os.fork() == 0: time.sleep(30); os._exit(0)
+ except OSError: break
+print('full', flush=True)
+time.sleep(1.5)
+"""
+"""Has as many tasks as it may, for a while."""
+STARTING = """
+import subprocess, threading, time
+time.sleep(0.7)
+threads = [threading.Thread(target=time.sleep, args=(0.1,)) for _ in range(10)]
+for thread in threads: thread.start()
+programs = [subprocess.Popen(['/bin/sleep', '0.1']) for _ in range(10)]
+print([program.wait() for program in programs])
+"""
+"""Starts tasks beside it."""
