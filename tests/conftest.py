@@ -44,7 +44,7 @@ def running_service(data_dir: Path, *arguments: str, **settings: str) -> Iterato
     environment |= {"GOLDCHECK_DATA_DIR": str(data_dir / "data")} | settings
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [str(Path(sys.executable).with_name("goldcheck")), "serve", "--port", str(port), *arguments],
+            [_command(), "serve", "--port", str(port), *arguments],
             env=environment,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -60,6 +60,11 @@ def running_service(data_dir: Path, *arguments: str, **settings: str) -> Iterato
             process.kill()
             process.wait()
             raise
+
+
+def _command() -> str:
+    """The command under test: that of this environment, unless the tests run in one of their own."""
+    return os.environ.get("GOLDCHECK_COMMAND") or str(Path(sys.executable).with_name("goldcheck"))
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -81,6 +86,12 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """URL of one service with default settings, shared by all tests that only read or post."""
     with running_service(tmp_path_factory.mktemp("service")) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def run_service() -> Callable[..., AbstractContextManager[str]]:
+    """Start a service in a folder, for fixtures that several tests share; see `running_service`."""
+    return running_service
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -59,5 +58,5 @@ def right_program(case: StdinCase | FunctionCase, entry_point: str) -> Program:
         text = f"import sys\nsys.stdin.read()\nsys.stdout.write({case.accepted[0]!a})\n"
     else:
         value = exact_json.dump(case.expected).decode("utf-8", "surrogatepass")
-        text = f"import json\ndef {entry_point}(*_, **__):\n    return json.loads({json.dumps(value)})\n"
+        text = f"import json\ndef {entry_point}(*_, **__):\n    return json.loads({value!a})\n"
     return Program("python", (text,))

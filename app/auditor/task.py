@@ -21,6 +21,9 @@ from audit.second_opinions import Findings, OpinionStore
 POLL_S = 5.0
 """How long to wait before asking again for work, for the lease, or for a database in trouble."""
 
+IDLE_S: Final = 300.0
+"""After so long without work, what only the work needs is ended: a process of some 90 MB."""
+
 LEASE_S: Final = 120.0
 """Longer than most verdicts take; where one takes more, two processes may look at it: the first counts."""
 
@@ -73,6 +76,7 @@ class Auditor:
         self._share = share
         self._is_busy = is_busy
         self._skipped: list[str] = []
+        self._worked_at = perf_counter()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -96,6 +100,8 @@ class Auditor:
             await asyncio.sleep(POLL_S)
             try:
                 await self._work()
+                if perf_counter() - self._worked_at > IDLE_S:
+                    await self._looker.close()
             except LogUnavailableError:
                 continue  # the verdict log says so already, and counts it
             except Exception as error:
@@ -110,6 +116,7 @@ class Auditor:
                 await self._pause_while_busy()
                 began = perf_counter()
                 await self._look(verdict_id)
+                self._worked_at = perf_counter()
                 await asyncio.sleep((perf_counter() - began) * (1 / self._share - 1))
                 if not await asyncio.to_thread(self._lease.take):
                     return
