@@ -29,6 +29,7 @@ REPEATED: Final = 3
 """Different prompts with one and the same response, from which on it is flagged."""
 
 _MAX_SPANS: Final = 20
+_COMPARED: Final = 50_000  # characters, of the rest only the number: this runs on the event loop
 _MIN_REPEATED: Final = 40  # characters: `\boxed{4}` is a fair response to many prompts
 
 
@@ -76,10 +77,10 @@ class Repeats:
 
         question: the prompt, or the ground truth where no prompt was sent.
         """
-        text = " ".join(unicodedata.normalize("NFKC", response).casefold().split())
+        text = " ".join(unicodedata.normalize("NFKC", response[:_COMPARED]).casefold().split())
         if len(text) < _MIN_REPEATED:
             return None
-        key = _digest(f"{verifier}\n{text}")
+        key = _digest(f"{verifier}\n{max(0, len(response) - _COMPARED)}\n{text}")
         prompts = self._prompts.setdefault(key, set())
         self._prompts.move_to_end(key)
         if len(prompts) < REPEATED:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final, cast
 
 from app.auditor.programs import ProgramAuditor
-from app.auditor.texts import TextWorker
+from app.auditor.texts import Route, Said, TextWorker
 from app.intake import Job
 from app.judges import Judges
 from app.rejudging import Stored
@@ -17,6 +17,9 @@ from verifiers.math.options import MathOptions
 from verifiers.math.verifier import as_text
 from verifiers.numeric.verifier import NumericOptions
 from verifiers.types import Verdict
+
+MAX_CHARACTERS: Final = 1_000_000
+"""Longer responses get no second opinion by text: handing them over would hold up the event loop."""
 
 _EXACT: Final = {"0", None}
 """`detail.error` of a numeric verdict that needed no tolerance, or has no error at all."""
@@ -63,14 +66,17 @@ class Looker:
             return await self._math(stored, job)
         return Findings()
 
+    async def _ask(self, route: Route, job: Job, options: str) -> Said:
+        truth = as_text(job.task.ground_truth)
+        if truth is None or len(job.task.response) > MAX_CHARACTERS:
+            return Said(None, "no ground truth that it reads, or too long a response")
+        return await self._texts.ask(route, job.task.response, truth, options)
+
     async def _numeric(self, stored: Stored, job: Job) -> Opinion:
         """Strict numbers against `math`, which may read more, and knows no tolerance."""
-        truth = as_text(job.task.ground_truth)
-        if truth is None:
-            return Opinion("math", "unknown", {"reason": "no ground truth for math"})
         numeric: NumericOptions = job.task.options
         options = MathOptions(decimals="rounded", reasoning=numeric.reasoning)
-        said = await self._texts.ask("math", job.task.response, truth, options.model_dump_json())
+        said = await self._ask("math", job, options.model_dump_json())
         correct = said.correct
         if stored.correct and correct is False and _used_tolerance(job):
             correct = None
@@ -78,12 +84,9 @@ class Looker:
 
     async def _math(self, stored: Stored, job: Job) -> Findings:
         """`math` against sympy; a time-out once more, on the second worker's own time."""
-        truth = as_text(job.task.ground_truth)
-        if truth is None:
-            return Findings()
         again = stored.reason == "verifier_timeout"
         options = job.task.options.model_dump_json()
-        said = await self._texts.ask("math" if again else "sympy", job.task.response, truth, options)
+        said = await self._ask("math" if again else "sympy", job, options)
         opinion = opinion_of("rerun" if again else "sympy", stored.correct, said.correct, reason=said.reason)
         flips = again and said.correct is not None
         flags = [LateFlag("rerun_flip", text=f"{stored.reason}, then {said.reason}")] if flips else []

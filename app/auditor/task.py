@@ -109,9 +109,10 @@ class Auditor:
 
     async def _work(self) -> None:
         """Look at everything there is, as long as this process holds the lease."""
-        while await asyncio.to_thread(self._lease.take):
+        while ids := await asyncio.to_thread(self._store.due, BATCH, self._skipped):
+            if not await asyncio.to_thread(self._lease.take):
+                return
             self._observer.audit_backlog(await asyncio.to_thread(self._store.backlog))
-            ids = await asyncio.to_thread(self._store.due, BATCH, self._skipped)
             for verdict_id in ids:
                 await self._pause_while_busy()
                 began = perf_counter()
@@ -120,9 +121,8 @@ class Auditor:
                 await asyncio.sleep((perf_counter() - began) * (1 / self._share - 1))
                 if not await asyncio.to_thread(self._lease.take):
                     return
-            if not ids:
-                self._skipped.clear()
-                return
+            self._observer.audit_backlog(await asyncio.to_thread(self._store.backlog))
+        self._skipped.clear()
 
     async def _pause_while_busy(self) -> None:
         while self._is_busy():

@@ -48,7 +48,10 @@ def test_right_programs_do_not_reach_a_canary(service: str, how: Any) -> None:
     for number, request in enumerate(rewarded("code")):
         if request.get("options", {}).get("scoring") == "fraction":
             continue
-        made = make_canary("code", request["ground_truth"], random.Random(number), how)
+        try:
+            made = make_canary("code", request["ground_truth"], random.Random(number), how)
+        except NoCanaryError:
+            continue
         items.append({**request, "ground_truth": made.ground_truth, "meta": {"canary": True}})
     assert len(items) > 10
     results = httpx.post(f"{service}/v1/verify/batch", json={"items": items}, timeout=300).json()["results"]
