@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 _TINY = 1e-300
 _EPSILON = 1e-15
@@ -24,9 +25,9 @@ def beta_cdf(x: float, a: float, b: float) -> float:
 
 
 def beta_quantile(p: float, a: float, b: float) -> float:
-    """The x with P(X <= x) = p for X ~ Beta(a, b): Newton's steps, by bisection where they lead outside."""
+    """The x with P(X <= x) = p for X ~ Beta(a, b): Halley's steps, by bisection where they lead outside."""
     low, high = 0.0, 1.0
-    x = a / (a + b)
+    x = _first_guess(p, a, b)
     for _ in range(200):
         error = beta_cdf(x, a, b) - p
         if error > 0.0:
@@ -34,13 +35,27 @@ def beta_quantile(p: float, a: float, b: float) -> float:
         else:
             low = x
         step = error / max(math.exp(_log_density(x, a, b)), _TINY)
-        x_next = x - step
-        if not low < x_next < high:
-            x_next = (low + high) / 2.0
-        if abs(x_next - x) <= _TOLERANCE * x:
-            return x_next
-        x = x_next
+        bend = step * ((a - 1.0) / x - (b - 1.0) / (1.0 - x))
+        step /= 1.0 - 0.5 * min(1.0, bend)
+        if abs(step) <= _TOLERANCE * x or high - low <= _TOLERANCE * x:
+            return x
+        x -= step
+        if not low < x < high:
+            x = (low + high) / 2.0
     return x
+
+
+def _first_guess(p: float, a: float, b: float) -> float:
+    """By the normal distribution (Abramowitz and Stegun, 26.5.22); the mean where that is not for."""
+    if a <= 1.0 or b <= 1.0:
+        return a / (a + b)
+    z = -NormalDist().inv_cdf(p)
+    curve = (z * z - 3.0) / 6.0
+    of_a, of_b = 1.0 / (2.0 * a - 1.0), 1.0 / (2.0 * b - 1.0)
+    h = 2.0 / (of_a + of_b)
+    w = z * math.sqrt(max(0.0, curve + h)) / h - (of_b - of_a) * (curve + 5.0 / 6.0 - 2.0 / (3.0 * h))
+    guess = a / (a + b * math.exp(min(700.0, 2.0 * w)))
+    return min(max(guess, 1e-12), 1.0 - 1e-12)
 
 
 def _log_density(x: float, a: float, b: float) -> float:
