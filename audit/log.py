@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from typing import Any
 
@@ -54,14 +55,14 @@ class VerdictLog:
         linger_s = LINGER_S if config.durability == "enqueue" else 0.0
         self._queue = UnitQueue(config.queue_records, config.queue_bytes, GROUP, linger_s)
         self._sampler = Sampler(config.budget)
-        store = Store(config.url, config.durability, config.budget)
-        self._writer = Writer(store, self._queue, self._sampler, observer, self._settled)
+        self._writer = Writer(Store(config), self._queue, self._sampler, observer, self._settled)
         self._reader = Reader(config.url)
         self._group_reader = GroupReader(config.url)
         self._pending = Unit()
         self._sealed: deque[Unit] = deque()
         self._flush: asyncio.TimerHandle | None = None
         self._gate = asyncio.Lock()
+        self._handing_over = 0
         self._moved = asyncio.Event()
         self._number = 0
         self._written = 0
@@ -88,14 +89,12 @@ class VerdictLog:
         """Count `n` verdicts in `cell`."""
         counts = self._pending.counts
         counts[cell] = counts.get(cell, 0) + n
-        if self._flush is None:
-            self._schedule()
+        self._begin()
 
     def count_group(self, cell: GroupCell, tokens: int | None) -> None:
         """Count a group. tokens: of all its responses; None if some are not known."""
         self._pending.groups.setdefault(cell, GroupCount()).add(one_group(tokens))
-        if self._flush is None:
-            self._schedule()
+        self._begin()
 
     def select(self, cell: Cell, verdict_id: str) -> float | None:
         """The verdict's draw if its payload is to be stored, as it looks now, else None."""
@@ -106,8 +105,7 @@ class VerdictLog:
     def store(self, record: VerdictRecord) -> None:
         """Store a payload. The record and all that it holds must not change afterwards."""
         self._pending.add(record)
-        if self._flush is None:
-            self._schedule()
+        self._begin()
 
     async def acknowledge(self) -> bool:
         """Hand over what was counted and stored: before answering, and between chunks of a large batch.
@@ -121,10 +119,14 @@ class VerdictLog:
         number = self._number
         wait_s = ROOM_WAIT_S if self._config.durability == "enqueue" else COMMIT_WAIT_S
         deadline = self._running().time() + wait_s
-        async with self._gate:
-            while self._sealed and self._sealed[0].number <= number:
-                await self._wait_for_room(self._sealed[0], deadline)
-                self._hand_over()
+        self._handing_over += 1
+        try:
+            async with self._gate:
+                while self._sealed and self._sealed[0].number <= number:
+                    await self._wait_for_room(self._sealed[0], deadline)
+                    self._hand_over()
+        finally:
+            self._handing_over -= 1
         if self._config.durability == "enqueue" or self._written >= number:
             return True
         return await self._committed(number, deadline)
@@ -167,13 +169,20 @@ class VerdictLog:
         """
         return self._group_reader.metrics(wanted, by, cursor, limit)
 
+    def _begin(self) -> None:
+        """See to it that the pending unit is handed over soon."""
+        if not self._pending.since_ms:
+            self._pending.since_ms = time.time_ns() // 1_000_000
+        if self._flush is None:
+            self._schedule()
+
     def _schedule(self) -> None:
         self._flush = self._running().call_later(FLUSH_S, self._flush_all)
 
     def _flush_all(self) -> None:
         """Hand over what nobody acknowledges, because the caller went away."""
         self._flush = None
-        if self._gate.locked():
+        if self._handing_over:
             self._schedule()
         else:
             self._seal()

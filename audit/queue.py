@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -23,6 +24,8 @@ class Unit:
     sizes: list[int] = field(default_factory=list)
     """Approximate bytes of each record."""
     number: int = 0
+    since_ms: int = 0
+    """When the first of it was counted, in milliseconds since the epoch; 0: nothing has been."""
 
     def add(self, record: VerdictRecord) -> None:
         """Append a record."""
@@ -107,13 +110,14 @@ class UnitQueue:
         else:
             self._units.append(unit)
 
-    def take(self) -> list[Unit]:
+    def take(self, wait_s: float | None = None) -> list[Unit]:
         """Wait for something, then up to `linger_s` for company; units of about `group` records together.
 
-        Empty only when the queue is closing and has been emptied.
+        Empty when nothing came in `wait_s` seconds, or `is_drained`.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._units or self._closing)
+            if not self._changed.wait_for(lambda: self._units or self._closing, timeout=wait_s):
+                return []
             if self._linger_s:
                 self._changed.wait_for(
                     lambda: self._waiting >= self._group or self._closing, timeout=self._linger_s
@@ -132,6 +136,16 @@ class UnitQueue:
         with self._changed:
             self.records -= sum(len(unit.records) for unit in units)
             self.bytes -= sum(sum(unit.sizes) for unit in units)
+
+    @property
+    def is_drained(self) -> bool:
+        """It is closing, and all has been taken."""
+        return self._closing and not self._units
+
+    def oldest_ms(self) -> int:
+        """When the oldest of what waits was counted; now, if nothing waits. Milliseconds since the epoch."""
+        with self._changed:
+            return self._units[0].since_ms if self._units else time.time_ns() // 1_000_000
 
     def close(self) -> None:
         """Let `take` end once all has been taken."""

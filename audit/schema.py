@@ -186,8 +186,8 @@ writer = Table(
     Column("started_at_ms", BigInteger, nullable=False),
     Column("closed_at_ms", BigInteger),
     Column("sequence", Integer, nullable=False),
-    Column("last_commit_ms", BigInteger, nullable=False),
+    Column("complete_until_ms", BigInteger, nullable=False),
     comment="One row per run of a writing process. `sequence` is its last transaction, so that one whose end "
-    "was not seen is not written twice; without `closed_at_ms` it did not end by itself, and what it counted "
-    "after `last_commit_ms` may be missing.",
+    "was not seen is not written twice. What it counted before `complete_until_ms` is all there; without "
+    "`closed_at_ms` it did not end by itself, and what it counted later may be missing.",
 )

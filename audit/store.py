@@ -16,8 +16,9 @@ from audit import schema
 from audit.database import prepare, sqlite_path, writing_engine
 from audit.groups import GroupCell, GroupCount
 from audit.payload import Rows
+from audit.retention import Tidying
 from audit.trim import trim
-from audit.types import Cell, Durability
+from audit.types import Cell, LogConfig
 
 
 @dataclass(slots=True)
@@ -34,6 +35,8 @@ class Transaction:
     """What is written together. Repeating one with the same `sequence` changes nothing."""
 
     sequence: int
+    complete_until_ms: int = 0
+    """All that was counted before this time is in it or in those before it."""
     counts: dict[Cell, Count] = field(default_factory=dict)
     groups: dict[GroupCell, GroupCount] = field(default_factory=dict)
     rows: Rows = field(default_factory=Rows)
@@ -53,12 +56,12 @@ class Transaction:
 class Store:
     """The database as the writer sees it. Every method raises the driver's errors, wrapped by SQLAlchemy."""
 
-    def __init__(self, url: str, durability: Durability, budget: int) -> None:
-        self._engine = writing_engine(url, durability)
-        self._path = sqlite_path(url)
-        self._budget = budget
+    def __init__(self, config: LogConfig) -> None:
+        self._engine = writing_engine(config.url, config.durability)
+        self._path = sqlite_path(config.url)
+        self._budget = config.budget
+        self._tidying = Tidying(config.retention)
         self._writer_id = uuid.uuid4().hex
-        self._started_at_ms = _now_ms()
         self._sql = Statements(self._engine.dialect)
         self._connection: Connection | None = None
         self._file: tuple[int, int] | None = None
@@ -70,7 +73,8 @@ class Store:
         self._connection = self._engine.connect()
         self._file = _identity(self._path)
         with self._connection.begin():
-            values = (self._writer_id, self._started_at_ms, None, 0, _now_ms())
+            now_ms = time.time_ns() // 1_000_000
+            values = (self._writer_id, now_ms, None, 0, now_ms)
             self._connection.exec_driver_sql(self._sql.insert[schema.writer], values)
 
     @property
@@ -82,19 +86,20 @@ class Store:
         """Commit `transaction` whole, unless this writer has committed it already."""
         connection = self._connected()
         with connection.begin():
-            if not self._advance(connection, transaction.sequence):
+            if not self._advance(connection, transaction):
                 return
             self._write_counts(connection, transaction)
             self._write_rows(connection, transaction.rows)
             trim(connection, transaction.sampled_cells(), self._budget)
 
-    def _advance(self, connection: Connection, sequence: int) -> bool:
-        """Claim `sequence`; False if it is claimed already, by a commit whose end was not seen."""
+    def _advance(self, connection: Connection, transaction: Transaction) -> bool:
+        """Claim its `sequence`; False if it is claimed already, by a commit whose end was not seen."""
+        sequence, until = transaction.sequence, transaction.complete_until_ms
         mine = schema.writer.c.id == self._writer_id
         result = connection.execute(
             update(schema.writer)
             .where(mine, schema.writer.c.sequence < sequence)
-            .values(sequence=sequence, last_commit_ms=_now_ms())
+            .values(sequence=sequence, complete_until_ms=until)
         )
         return result.rowcount == 1
 
@@ -118,15 +123,24 @@ class Store:
             if values:
                 connection.exec_driver_sql(self._sql.insert[table], values)
 
+    def mark_alive(self, complete_until_ms: int) -> None:
+        """Note that all that this writer counted before this time is there."""
+        self._note(complete_until_ms=complete_until_ms)
+
     def mark_closed(self) -> None:
         """Note that this writer ended by itself, with nothing left to write."""
+        now_ms = time.time_ns() // 1_000_000
+        self._note(closed_at_ms=now_ms, complete_until_ms=now_ms)
+
+    def _note(self, **values: int) -> None:
         connection = self._connected()
+        mine = schema.writer.c.id == self._writer_id
         with connection.begin():
-            connection.execute(
-                update(schema.writer)
-                .where(schema.writer.c.id == self._writer_id)
-                .values(closed_at_ms=_now_ms())
-            )
+            connection.execute(update(schema.writer).where(mine).values(values))
+
+    def tidy(self) -> bool:
+        """Remove a little of what is too much; says whether there is more to do now."""
+        return self._tidying.step(self._connected())
 
     def close(self) -> None:
         """Drop the connection, if there is one."""
@@ -172,10 +186,6 @@ def _adding(
     }
     upsert = insert.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums)
     return str(upsert.compile(dialect=dialect))
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:

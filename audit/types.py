@@ -73,6 +73,14 @@ FaultKind = Literal["locked", "full", "read_only", "corrupt", "unavailable"]
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """How much is kept of stored verdicts; 0: no bound. Counts, labelled verdicts and labels always are."""
+
+    max_bytes: int = 0
+    max_age_days: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class LogConfig:
     """How verdicts are kept."""
 
@@ -81,6 +89,7 @@ class LogConfig:
     budget: int = 200
     """Size of the sample of each stratum and window."""
     durability: Durability = "enqueue"
+    retention: Retention = Retention()
     queue_records: int = 4096
     """Payloads waiting to be written, at most."""
     queue_bytes: int = 64 << 20

@@ -23,6 +23,15 @@ GROUP = 256
 LINGER_S = 0.1
 """With durability `enqueue`, how long a transaction waits for company: part of the loss window."""
 
+REST_S = 10.0
+"""How often a writer says that it is alive, and looks whether the database has grown too large."""
+
+BREATH_S = 0.05
+"""Pause between two steps of making it smaller."""
+
+UNSEEN_MS = 6_000
+"""What was counted so long ago has reached the queue: more than the log ever holds it back."""
+
 RETRY_S = 0.25
 """Pause before a failed transaction is tried again."""
 
@@ -52,6 +61,8 @@ class Writer:
         self._give_up_at = float("inf")
         self._closing = threading.Event()
         self._emptied = False
+        self._rested_until = time.monotonic() + REST_S
+        self._is_untidy = False
         self._thread = threading.Thread(target=self._run, name="verdict-log", daemon=True)
         self.fault: tuple[FaultKind, str] | None = None
         self.opened = False
@@ -78,19 +89,37 @@ class Writer:
 
     def _work(self) -> None:
         self._persist(self._open)
-        while units := self._queue.take():
-            transaction = self._encode(units)
-            written = self._persist(lambda transaction=transaction: self._commit(transaction))  # type: ignore[misc]
-            if not written:
+        wait_s = REST_S
+        while not self._queue.is_drained:
+            units = self._queue.take(wait_s)
+            if units and not self._write(units):
                 break
-            self._queue.release(units)
-            self._tell(transaction)
-            self._settled(units[-1].number, True)
+            if time.monotonic() >= self._rested_until:
+                more = self._persist(self._tidy) and self._is_untidy
+                wait_s = BREATH_S if more else REST_S
+                self._rested_until = time.monotonic() + wait_s
         else:
             self._emptied = True
             if self._store.is_open:
                 self._persist(self._store.mark_closed)
         self._store.close()
+
+    def _write(self, units: list[Unit]) -> bool:
+        """Write units in one transaction, however long it takes; False if `close` gave up on it."""
+        transaction = self._encode(units)
+        if not self._persist(lambda: self._commit(transaction)):
+            return False
+        self._queue.release(units)
+        self._tell(transaction)
+        self._settled(units[-1].number, True)
+        return True
+
+    def _tidy(self) -> None:
+        """Say that this writer is alive, and remove a little of what is too much."""
+        if not self._store.is_open:
+            self._open()
+        self._store.mark_alive(self._queue.oldest_ms() - UNSEEN_MS)
+        self._is_untidy = self._store.tidy()
 
     def _open(self) -> None:
         self._store.open()
@@ -142,7 +171,7 @@ class Writer:
 
     def _encode(self, units: list[Unit]) -> Transaction:
         self._sequence += 1
-        transaction = Transaction(self._sequence)
+        transaction = Transaction(self._sequence, self._queue.oldest_ms() - UNSEEN_MS)
         encoder = Encoder()
         for unit in units:
             for cell, n in unit.counts.items():

@@ -13,6 +13,7 @@ from audit.errors import BadCursorError
 from audit.groups import NO_BIN, GroupCell, GroupCount, GroupFilter, group_cell, one_group
 from audit.migrations.upgrade import configuration
 from audit.store import Store, Transaction
+from audit.types import LogConfig
 
 CELL = GroupCell("r7", "gsm8k", "train", 1200, "all_wrong", 0, 0)
 QUERY = "SELECT * FROM group_count"
@@ -70,7 +71,7 @@ async def test_nobody_has_to_acknowledge(tmp_path: Path) -> None:
 def test_a_repeated_transaction_counts_once(tmp_path: Path) -> None:
     """A commit whose end was not seen is tried again; without its payloads too."""
     path = tmp_path / "log.db"
-    store = Store(url_of(path), "enqueue", 200)
+    store = Store(LogConfig(url_of(path)))
     store.open()
     transaction = Transaction(1, groups={CELL: GroupCount(2, 1, 7)})
     store.write(transaction)

@@ -19,7 +19,7 @@ from audit.payload import Encoder
 from audit.sampling import unit_interval
 from audit.schema import document, payload, stratum_count, verdict, verdict_flag
 from audit.store import Count, Store, Transaction
-from audit.types import Cell
+from audit.types import Cell, LogConfig
 
 HERE = Path(__file__).parent
 CANARY = Cell(ACCEPT.stratum._replace(name="canary/accept"), ACCEPT.window_start_s)
@@ -59,7 +59,7 @@ def test_union_is_the_smallest_of_all(
     """Two writers in turn, labels in between: each sample is the bottom-k of its cell, and nothing else stays
     but what is labelled or an accepted canary; every count, flag, payload and document fits."""
     url = new_database()
-    stores = [Store(url, "enqueue", budget) for _ in range(2)]
+    stores = [Store(LogConfig(url, budget=budget)) for _ in range(2)]
     for store in stores:
         store.open()
     drawn: dict[Cell, list[tuple[float, str]]] = {}

@@ -17,7 +17,7 @@ from recording import ACCEPT, REJECT, counted, keep, make_record, opened, rows, 
 
 from audit.log import VerdictLog
 from audit.store import Count, Store, Transaction
-from audit.types import Cell, Durability, FaultKind, Stratum
+from audit.types import Cell, Durability, FaultKind, LogConfig, Stratum
 
 CELLS = st.builds(
     Cell,
@@ -151,10 +151,10 @@ async def test_rows_the_database_refuses_keep_their_counts(
 def test_a_transaction_is_written_once(tmp_path: Path) -> None:
     """Repeating a commit whose end was not seen changes nothing, and the next one counts again."""
     path = tmp_path / "log.db"
-    store = Store(f"sqlite:///{path}", "enqueue", 200)
+    store = Store(LogConfig(f"sqlite:///{path}"))
     store.open()
     for sequence in (1, 1, 2, 1, 2, 3):
-        store.write(Transaction(sequence, {ACCEPT: Count(verdicts=5)}))
+        store.write(Transaction(sequence, counts={ACCEPT: Count(verdicts=5)}))
     store.close()
     assert counted(path) == {ACCEPT: (15, 0, 0)}
 
@@ -165,7 +165,9 @@ async def test_a_writer_says_when_it_ended(tmp_path: Path) -> None:
     async with opened(path) as log:
         await keep(log, make_record())
         assert rows(path, "SELECT closed_at_ms FROM writer") == [(None,)]
-    [(started, last, closed)] = rows(path, "SELECT started_at_ms, last_commit_ms, closed_at_ms FROM writer")
+    [(started, last, closed)] = rows(
+        path, "SELECT started_at_ms, complete_until_ms, closed_at_ms FROM writer"
+    )
     assert started <= last <= closed
 
 

@@ -21,8 +21,8 @@ def upgrade() -> None:
     _extend_verdicts()
     op.add_column("verdict_flag", sa.Column("evidence", sa.Text))
     op.add_column("verdict_flag", sa.Column("late", sa.Boolean, nullable=False, server_default=sa.false()))
-    op.add_column("writer", sa.Column("last_commit_ms", sa.BigInteger, nullable=False, server_default="0"))
-    op.execute("UPDATE writer SET last_commit_ms = coalesce(closed_at_ms, started_at_ms)")
+    op.add_column("writer", sa.Column("complete_until_ms", sa.BigInteger, nullable=False, server_default="0"))
+    op.execute("UPDATE writer SET complete_until_ms = coalesce(closed_at_ms, started_at_ms)")
     op.add_column("document", sa.Column("uses", sa.BigInteger, nullable=False, server_default="0"))
     _count_uses()
     op.create_table(
