@@ -20,7 +20,8 @@ def numeric_items(count: int, seed: int = 1) -> list[Item]:
         answer = str(a * b) if draw.random() < 0.6 else str(a * b + draw.choice((-10, 10, 100)))
         response = (
             f"We multiply ${a}$ by ${b}$. First $ {a} \\cdot {b // 10 * 10} = {a * (b // 10 * 10)}$, then"
-            f" \\({a} \\cdot {b % 10} = {a * (b % 10)}\\), and the sum of both is\n\n\\[ {a} \\times {b} = {answer} \\]\n\n"
+            f" \\({a} \\cdot {b % 10} = {a * (b % 10)}\\), and the sum of both is\n\n"
+            f"\\[ {a} \\times {b} = {answer} \\]\n\n"
             f"So the answer is $\\boxed{{{answer}}}$."
         )
         items.append(
@@ -56,7 +57,8 @@ def shown_items() -> list[Item]:
     return [
         {
             "verifier": "math",
-            "response": "Since $\\sqrt{8} = 2\\sqrt{2}$, half of it is\n$$\\frac{\\sqrt{8}}{2} = \\sqrt{2}.$$\n"
+            "response": "Since $\\sqrt{8} = 2\\sqrt{2}$, half of it is\n"
+            "$$\\frac{\\sqrt{8}}{2} = \\sqrt{2}.$$\n"
             "Hence the length is $\\boxed{\\frac{\\sqrt{8}}{2}}$.",
             "ground_truth": "\\sqrt{2}",
             "prompt": chat,
@@ -113,18 +115,21 @@ def shown_items() -> list[Item]:
 HOSTILE_TEXTS = {
     "script": "<script>window.hacked = 1</script> \\boxed{1}",
     "image": "<img src=x onerror='window.hacked = 1'> <svg onload='window.hacked=1'> \\boxed{1}",
-    "htmx": "<div hx-get='/healthz' hx-trigger='load' data-hx-get='/healthz'>x</div><form action='/audit'> \\boxed{1}",
+    "htmx": "<div hx-get='/healthz' hx-trigger='load' data-hx-get='/healthz'>x</div>"
+    "<form action='/audit'> \\boxed{1}",
     "template": "{{ 7*7 }} {% raw %} ${7*7} </article></main><h1 id=fake>fake</h1> \\boxed{1}",
     "katex trust": "$\\href{javascript:window.hacked=1}{x}$ $\\htmlData{x=1}{y}$ $\\url{javascript:alert(1)}$"
     " $\\includegraphics{http://192.0.2.1/x.png}$ \\boxed{1}",
-    "katex bomb": "$\\def\\a{\\b\\b\\b\\b}\\def\\b{\\c\\c\\c\\c}\\def\\c{\\d\\d\\d\\d}\\def\\d{xxxxxxxxxx}\\a\\a\\a\\a$"
+    "katex bomb": "$\\def\\a{\\b\\b\\b\\b}\\def\\b{\\c\\c\\c\\c}\\def\\c{\\d\\d\\d\\d}"
+    "\\def\\d{xxxxxxxxxx}\\a\\a\\a\\a$"
     " $\\rule{9999em}{9999em}$ $\\kern{99999em}x$ \\boxed{1}",
     "katex nesting": "$" + "\\sqrt{" * 250 + "x" + "}" * 250 + "$ \\boxed{1}",
     "many formulas": "$x^2$ " * 3000 + "\\boxed{1}",
     "unclosed": "$a \\[ \\( $$ ``` " * 500 + "\\boxed{1}",
     "right to left": "\u202etxet desrever\u202c \u2067\u0645\u0631\u062d\u0628\u0627 \\boxed{1}",
     "zero width": "1\u200b2\u200c3\u200d4\ufeff \u0301\u0301\u0301 \\boxed{\u20601\u2060}",
-    "program": "```html\n<script>window.hacked = 1</script><img src=x onerror=window.hacked=1>\n```\n```</code></pre>"
+    "program": "```html\n<script>window.hacked = 1</script><img src=x onerror=window.hacked=1>\n```\n"
+    "```</code></pre>"
     "<script>window.hacked=1</script>\n```\n\\boxed{1}",
     "one word": "x" * 50_000 + " \\boxed{1}",
     "large": "The quick brown fox. $x^2$ \n" * 40_000 + "\\boxed{1}",
@@ -145,7 +150,7 @@ def hostile_items() -> list[Item]:
             "meta": {
                 "data_source": f"<b>{name}</b>",
                 "run": "hostile",
-                "prompt_id": "\"><script>window.hacked=1</script>",
+                "prompt_id": '"><script>window.hacked=1</script>',
                 "group_id": f"'{name}",
             },
         }

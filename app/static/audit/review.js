@@ -137,7 +137,9 @@
   };
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
-    if (event.key === "Escape" && typing) { typing.blur(); return; }
+    // Back to the keys. In the fields of a label the return key does the same: it is no answer.
+    const done = event.key === "Escape" || (event.key === "Enter" && event.target.closest("#label"));
+    if (typing && done) { event.preventDefault(); typing.blur(); return; }
     if (typing || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("dialog")) return;
     const button = sample()?.querySelector(`#label button[data-key="${CSS.escape(event.key)}"]`);
     const cause = /^[1-9]$/.test(event.key) && sample()?.querySelector(`#label input[data-key="${event.key}"]`);
