@@ -7,6 +7,7 @@ Runs, steps and data sources are for the verdict log to answer.
 from __future__ import annotations
 
 import fcntl
+import math
 import multiprocessing
 import os
 import re
@@ -140,10 +141,41 @@ class Metrics:
             registry=registry,
             multiprocess_mode="mostrecent",
         )
+        self._audit_labels = Counter(
+            "goldcheck_audit_labels",
+            "Labels added; withdrawals are not counted.",
+            ("answer",),
+            registry=registry,
+        )
+        self._audit_error_ratio = Gauge(
+            "goldcheck_audit_error_ratio",
+            "Error rates from labels; rate is fdr, for, fpr or fnr, bound is estimate, lower or upper. "
+            "NaN: too few labels for an estimate.",
+            ("verifier", "version", "rate", "bound"),
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._audit_labelled = Gauge(
+            "goldcheck_audit_labelled",
+            "Labels that rates rest on; side is accept or reject.",
+            ("verifier", "version", "side"),
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
+        self._audit_incomplete_windows = Gauge(
+            "goldcheck_audit_incomplete_windows",
+            "Windows whose counts or samples are not whole.",
+            registry=registry,
+            multiprocess_mode="mostrecent",
+        )
         build = Gauge(
             "goldcheck_build_info", "Always 1.", ("version",), registry=registry, multiprocess_mode="max"
         )
         build.labels(version).set(1)
+
+    def expect(self, verifier: str) -> None:
+        """Show a canary count of 0 for a verifier: alerts on increases miss a series that begins with 1."""
+        self._canary_accepts.labels(verifier)
 
     def count_verdicts(self, outcomes: Mapping[tuple[str, str, str], int]) -> None:
         """Add verdicts by verifier, `correct | incorrect | unscorable`, and reason or failure kind."""
@@ -164,6 +196,26 @@ class Metrics:
         """Add accepted canaries by verifier."""
         for verifier, n in accepts.items():
             self._canary_accepts.labels(verifier).inc(n)
+
+    def count_label(self, answer: str) -> None:
+        """Count a label."""
+        self._audit_labels.labels(answer).inc()
+
+    def error_ratio(  # noqa: PLR0913, PLR0917 - a rate's names and bounds
+        self, verifier: str, version: str, rate: str, estimate: float | None, lower: float, upper: float
+    ) -> None:
+        """Set one error rate; estimate: None where too little is known."""
+        bounds = {"estimate": math.nan if estimate is None else estimate, "lower": lower, "upper": upper}
+        for bound, value in bounds.items():
+            self._audit_error_ratio.labels(verifier, version, rate, bound).set(value)
+
+    def labelled(self, verifier: str, version: str, side: str, labels: int) -> None:
+        """Set how many labels the rates of one side rest on."""
+        self._audit_labelled.labels(verifier, version, side).set(labels)
+
+    def incomplete_windows(self, windows: int) -> None:
+        """Set how many windows are not whole."""
+        self._audit_incomplete_windows.set(windows)
 
     def observe_durations(self, verifier: str, durations_s: Iterable[float]) -> None:
         """Add the time that each of some verdicts took."""

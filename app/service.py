@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 
 from app.admission import Admission
+from app.audit_gauges import AuditGauges
 from app.auditor.looking import Looker
 from app.auditor.task import LEASE_S, Auditor
 from app.calibrator import Calibrator
@@ -65,11 +66,14 @@ class Service:
         self.admission = Admission(settings.queue_items, settings.queue_bytes, settings.retry_after_s)
         make_data_dir(settings.data_dir)
         self.metrics = Metrics(settings.data_dir, VERSION, settings.audit_queue_records)
+        for verifier in self.registry:
+            self.metrics.expect(verifier.name)
         log_config = _log_config(settings)
         self.log_url = log_config.url
         self.log = VerdictLog(log_config, observer=self.metrics)
         self.labels = LabelBook(log_config.url, IdMaker())
         self.estimates = EstimateReader(log_config.url)
+        self.gauges = AuditGauges(self.estimates, self.metrics)
         self.review = ReviewReader(log_config.url)
         self.series = SeriesReader(log_config.url)
 
@@ -89,6 +93,7 @@ class Service:
         )
         self.auditor = self._auditor()
         self.auditor.start()
+        self.gauges.start()
 
     def refuse_more(self) -> None:
         """Take nothing more in: the service is shutting down."""
@@ -97,6 +102,7 @@ class Service:
     async def close(self) -> None:
         """Stop what still runs, write what was counted."""
         self.refuse_more()
+        await self.gauges.close()
         await self.auditor.close()
         if self.calibrator is not None:
             await self.calibrator.close()

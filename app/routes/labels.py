@@ -39,7 +39,9 @@ async def add_label(request: Request, id: str) -> Response:  # noqa: A002 - the 
     refuse_foreign_change(request.scope["headers"])
     service: Service = request.app.state.service
     new = await _read(request, service)
-    return await _stored(lambda: service.labels.add(id, new), _CREATED)
+    reply = await _stored(lambda: service.labels.add(id, new), _CREATED)
+    service.metrics.count_label(new.answer)
+    return reply
 
 
 @router.delete(
