@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -59,6 +60,8 @@ def _run(
         _mirror_seeds(link, "random")
         if "numpy" in tests.words and find_spec("numpy") is not None:
             _mirror_seeds(link, "numpy.random")
+    if "environ" in tests.words:
+        _mirror_variables(link)
     return decide(
         tests, entry_point, namespace, lambda: _prepare(tests, entry_point, link, namespace), link.raised
     )
@@ -166,6 +169,21 @@ def _mirror_seeds(link: Link, module: str) -> None:
         link.request("seed", (module, *args), kwargs)
 
     vars(generator)["seed"] = seed
+
+
+def _mirror_variables(link: Link) -> None:
+    """Have the program's environment follow `os.environ` of the test code."""
+    put_here, unset_here = os.putenv, os.unsetenv
+
+    def put(name: bytes, value: bytes) -> None:
+        put_here(name, value)
+        link.request("variable", (os.fsdecode(name), os.fsdecode(value)))
+
+    def unset(name: bytes) -> None:
+        unset_here(name)
+        link.request("variable", (os.fsdecode(name), None))
+
+    os.putenv, os.unsetenv = put, unset  # type: ignore[assignment]
 
 
 def _fails_alone(setup: CodeType, error: Exception) -> bool:

@@ -98,14 +98,18 @@ def is_plain_subclass(kind: type) -> bool:
 
 
 def describe_error(error: BaseException, pack: Pack, causes: int = 0) -> Element:
-    """Class, arguments, attributes and text of an exception, and what it was raised from."""
-    cause = error.__cause__ if causes < _MAX_CAUSES else None
+    """Class, arguments, attributes and text of an exception, and what it was raised from or amid."""
+    near = causes < _MAX_CAUSES
+    cause = error.__cause__ if near else None
+    context = error.__context__ if near and error.__context__ is not cause else None
     return {
         "class": pack(type(error)),
         "args": [pack(argument) for argument in error.args],
         "attributes": _attributes(error, pack),
         "text": _text(error) if is_of_program(type(error)) else None,
         "cause": None if cause is None else describe_error(cause, pack, causes + 1),
+        "quiet": error.__suppress_context__,
+        "context": None if context is None else describe_error(context, pack, causes + 1),
     }
 
 

@@ -15,13 +15,14 @@ _CALLS = frozenset(
         "weakref.ref",
         "os.chdir",
         "os.putenv",
-        "os.environ.update",
     }
 )
-_PLACES = frozenset({"sys.argv", "os.environ", "decimal.getcontext.prec"})
+_PLACES = frozenset({"sys.argv", "decimal.getcontext.prec"})
 """What is no use to set."""
-_SERVED = frozenset({"builtins.input", "builtins.print", "sys.stdin", "sys.stdout", "sys.stderr"})
-"""What may be patched: the program's input and output come out in the test process."""
+_SERVED = frozenset(
+    {"builtins.input", "builtins.print", "sys.stdin", "sys.stdout", "sys.stderr", "os.environ"}
+)
+"""What may be patched: the program's input and output come out in the test process, variables follow."""
 
 
 def asked(trees: Iterable[ast.Module], of_program: frozenset[str]) -> str | None:
@@ -120,8 +121,6 @@ def _starts_processes(node: ast.AST) -> bool:
 
 
 def _asked_by(node: ast.AST, names: dict[str, str]) -> str | None:
-    if isinstance(node, ast.Attribute) and node.attr == "__context__":
-        return "__context__"
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         place = _path(node.value if isinstance(node, ast.Subscript) else node, names)
         return place if place in _PLACES else None

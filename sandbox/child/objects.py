@@ -178,7 +178,10 @@ class Objects:
         if isinstance(told["text"], str):
             self._texts[id(error)] = told["text"]
         if told["cause"] is not None:
-            error.__cause__ = self._make_error(told["cause"])
+            error.__cause__ = error.__context__ = self._make_error(told["cause"])
+        if told["context"] is not None:
+            error.__context__ = self._make_error(told["context"])
+        error.__suppress_context__ = bool(told["quiet"])
         return error
 
     def text_of(self, error: BaseException) -> str | None:

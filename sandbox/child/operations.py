@@ -6,6 +6,7 @@ import builtins
 import copy
 import importlib
 import operator
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -112,6 +113,12 @@ class Operations:
             raise TypeError(f"unknown operation {method!r}")
         return operator.attrgetter(method)(sys.stdin)(*args)
 
+    def _variable(self, name: str, value: str | None) -> None:
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
     def _seed(self, module: str, *args: Any, **kwargs: Any) -> None:
         generator = importlib.import_module("numpy.random" if module == "numpy.random" else "random")
         generator.seed(*args, **kwargs)
@@ -141,6 +148,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "deepcopy": lambda _, target: copy.deepcopy(target),
     "signature": lambda _, target: introspection.tell_signature(target),
     "fields": lambda _, target: introspection.tell_fields(target),
+    "variable": Operations._variable,  # noqa: SLF001
     "seed": Operations._seed,  # noqa: SLF001
     "read": Operations._read,  # noqa: SLF001
     "dir": lambda _, target: dir(target),

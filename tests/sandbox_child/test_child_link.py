@@ -125,7 +125,8 @@ def _described(**changes: Any) -> dict[str, Any]:
 
 
 OBJECT: dict[str, Any] = {"p": [7, {"k": 0}]}
-ERROR = {"e": [7, {"class": {"k": 0}, "args": [], "attributes": {}, "text": "x", "cause": None}]}
+NO_CAUSE = {"cause": None, "context": None, "quiet": False}
+ERROR = {"e": [7, {"class": {"k": 0}, "args": [], "attributes": {}, "text": "x"} | NO_CAUSE]}
 NEVER_EQUAL = [
     (PLAIN_CLASS, OBJECT),
     (_described(methods=["__eq__", "__ne__"], specials=["__eq__", "__ne__", "__hash__"]), OBJECT),
