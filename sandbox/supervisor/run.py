@@ -99,7 +99,8 @@ class Run:
         self._timer: Timer | None = None
         self._reason: RunStatus | None = None
         self._message = ""
-        self._started = 0.0
+        self._given = self._started = 0.0
+        self._has_begun = False
         self._ended = 0.0
         self._referee: Referee | None = None
         self._peak = 0
@@ -136,7 +137,7 @@ class Run:
             self._account.open(limits)
         if listeners := zygote.take_listeners():
             self._referee = Referee(self._reactor, zygote.pid, listeners, limits.processes)
-        self._started = time.monotonic()
+        self._started = self._given = time.monotonic()
         for index, (link, job) in enumerate(zip(zygote.children, self.order.jobs, strict=True)):
             peer = [peers[index].fileno()] if peers else []
             self._streams.append(self._equip(link, job, tasks, peer))
@@ -181,13 +182,18 @@ class Run:
         self._later(_LOOK_AFTER_S - _READ_AFTER_S, lambda: self._begin_to_look(zygote))
 
     def _begin_to_look(self, zygote: Zygote) -> None:
-        self._look(Meter(zygote.pid, zygote.base_rss_bytes, self._account))
+        meter = Meter(zygote.pid, zygote.base_rss_bytes, self._account)
+        self._look(meter, zygote)
 
-    def _look(self, meter: Meter) -> None:
+    def _look(self, meter: Meter, zygote: Zygote) -> None:
         """Measure, end the run if it is over a limit, or look again when it could be."""
         limits = self.order.limits
         sample = meter.sample(limits.processes)
-        elapsed = time.monotonic() - self._started
+        now = time.monotonic()
+        if not self._has_begun:  # what its zygote waits for a core is not the run's time
+            self._has_begun = zygote.has_begun()
+            self._started = now
+        elapsed = now - self._started
         memory = self._memory(sample)
         self._peak = max(self._peak, memory)
         self._waited = sample.waited_s
@@ -202,10 +208,10 @@ class Run:
             self.end(RunStatus.OUTPUT_EXCEEDED, disk)
         elif elapsed - sample.waited_s > limits.wall_limit_s:
             self.end(RunStatus.WALL_TIME_EXCEEDED)
-        elif elapsed > starved_after_s(limits):
+        elif now - self._given > starved_after_s(limits):
             self.end(RunStatus.STARVED)
         else:
-            self._later(self._next_look_s(sample, memory, elapsed), lambda: self._look(meter))
+            self._later(self._next_look_s(sample, memory, elapsed), lambda: self._look(meter, zygote))
 
     def _next_look_s(self, sample: Sample, memory: int, elapsed: float) -> float:
         limits = self.order.limits

@@ -97,6 +97,10 @@ class Zygote:
             link.listener = None
         return taken
 
+    def has_begun(self) -> bool:
+        """Whether the children of the run have their layers on, and are about to take their jobs."""
+        return all(self._is_fenced(link) for link in self.children)
+
     def kill(self) -> None:
         """End the run, or drop waiting children; answered by `on_done`."""
         with suppress(OSError):
