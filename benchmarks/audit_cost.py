@@ -2,7 +2,8 @@
 
 The service beside the same service without verdict log and flags (`benchmarks/audit_off.py`). CPU time of the
 whole process tree, the log's writing included; every request is different, nothing is cached; servers take
-turns. Second opinions, which have a share of CPU time of their own, rest. Prints tables and writes `benchmarks/results/audit_cost.json`.
+turns. Second opinions, which have a share of CPU time of their own, rest. Prints tables and writes
+`benchmarks/results/audit_cost.json`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from benchmarks.service import Bodies, Server, cost_us, goldcheck, serving
 
 RESULT = ROOT / "benchmarks" / "results" / "audit_cost.json"
 BATCH = 1_024
-BATCHES_PER_ROUND = 6
-ROUNDS = 15
+BATCHES_PER_ROUND = 4
+ROUNDS = 11
 LATENCY_ROUNDS = 6
 LATENCY_S = 8.0
 RESTING = {"GOLDCHECK_AUDIT_CPU_SHARE": "0"}
