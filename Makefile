@@ -59,7 +59,7 @@ lint-docker: ## lint Dockerfile, docker-compose.yml and Kubernetes manifests
 lock: ## resolve the locked requirements anew (needs uv)
 	uv pip compile --no-config -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --no-emit-find-links --only-binary :all: --emit-build-options --no-header \
-	    --group build pyproject.toml -o requirements.lock
+	    --extra postgres --group build pyproject.toml -o requirements.lock
 	uv pip compile --no-config -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --no-emit-find-links --only-binary :all: --emit-build-options --no-header \
 	    --group dev -c requirements.lock -o requirements-dev.lock
