@@ -58,7 +58,7 @@ class Sink:
         self._reactor.watch(self._fd, READ, self._on_readable)
 
     def finish(self) -> bytes:
-        """Take what is still in the pipe, close it, and return all that was kept."""
+        """Take what is still in the pipe, close it, and return all that was kept. Nobody writes any more."""
         while self._fd >= 0 and self._read():
             pass
         self.close()
@@ -75,7 +75,7 @@ class Sink:
         self._read()
 
     def _read(self) -> bool:
-        """Read once; False when there is nothing now or nothing more."""
+        """Read once; False when that was all that there is now."""
         try:
             data = os.read(self._fd, _CHUNK)
         except BlockingIOError:
@@ -87,4 +87,4 @@ class Sink:
         self._kept += data[:room]
         if len(data) > room and self._on_exceeded is not None:
             self._on_exceeded()
-        return True
+        return len(data) == _CHUNK
