@@ -91,6 +91,27 @@ for fd in range(64):
     except OSError: pass
 os._exit(0)
 """,
+    "looks for the nonce in every object and frame": """
+import gc, json, os, re, sys
+found = set()
+def look(text):
+    found.update(re.findall(r'\\b[0-9a-f]{32}\\b', text))
+frame = sys._getframe()
+while frame is not None:
+    look(repr(frame.f_locals))
+    frame = frame.f_back
+for thing in gc.get_objects():
+    try:
+        if type(thing) is dict: look(repr([v for v in thing.values() if type(v) in (str, bytes)]))
+        elif type(thing) in (list, tuple, set): look(repr([v for v in thing if type(v) in (str, bytes)]))
+    except Exception: pass
+for nonce in found:
+    body = json.dumps({'state': 'passed', 'nonce': nonce}).encode()
+    for fd in range(3, 64):
+        try: os.write(fd, len(body).to_bytes(4, 'big') + body)
+        except OSError: pass
+os._exit(0)
+""",
     "replaces the module of the harness": """
 import sys
 for name, module in list(sys.modules.items()):
