@@ -56,7 +56,8 @@ class ProgramAuditor:
             opinions, flags = await self._opinions(stored, task, program, tests)
         except (TestsError, SandboxUnavailable):
             return Findings()
-        flags += await scan(self._sandbox, task.response, program, tests)
+        if program.language == "python":
+            flags += await scan(self._sandbox, task.response, program, tests)
         return Findings(tuple(opinions), _unique(flags))
 
     async def _opinions(
@@ -152,8 +153,7 @@ def _program(task: Task, tests: Tests) -> Program | None:
     options: CodeOptions = task.options
     language = canonical_language(options.language)
     entry_point = tests.entry_point if isinstance(tests, FunctionTests) else None
-    program = extract_program(task.response, language, entry_point, options.extract)
-    return program if language == "python" else None
+    return extract_program(task.response, language, entry_point, options.extract)
 
 
 def _in_full(options: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import aclosing
 from importlib import resources
 from typing import Any, Final
@@ -27,7 +28,7 @@ _SCANNER: Final = Program(
 
 async def scan(sandbox: Runs, response: str, program: Program, tests: Tests) -> list[LateFlag]:
     """What the syntax tree of a program shows; nothing, where looking at it took too much."""
-    text = program.texts[0]
+    text = _chosen(program)
     job = json.dumps({"program": text, **_about(tests)}).encode()
     submission = Submission(_SCANNER, (ScriptCase(job),), LIMITS)
     try:
@@ -38,6 +39,14 @@ async def scan(sandbox: Runs, response: str, program: Program, tests: Tests) -> 
     if result.status is not RunStatus.EXITED or result.exit_code != 0:
         return []
     return _flags(json.loads(result.stdout), response, text)
+
+
+def _chosen(program: Program) -> str:
+    """The text that is run, as far as this process can tell: the first that defines what is called."""
+    if program.entry_point is None:
+        return program.texts[0]
+    definition = re.compile(rf"\bdef\s+{re.escape(program.entry_point)}\b")
+    return next((text for text in program.texts if definition.search(text)), program.texts[0])
 
 
 def _about(tests: Tests) -> dict[str, Any]:
