@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-$(shell pwd | cksum | cut -d' ' -f1)
 
-.PHONY: help install serve test check format test-hostile test-languages fuzz test-arrays test-browser lint-docker lock clean
+.PHONY: help install serve test check format test-hostile test-hosts test-languages fuzz test-arrays test-browser lint-docker lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -35,6 +35,9 @@ format: install ## rewrite the sources in the house format
 test-hostile: COUNT = 2000
 test-hostile: install ## COUNT runs: hostile programs mixed with good ones
 	GOLDCHECK_HOSTILE_RUNS=$(COUNT) $(BIN)/pytest -m hostile tests
+
+test-hosts: install ## the threats and the handed cases as on hosts that offer less
+	$(BIN)/pytest -m hosts tests/sandbox
 
 test-languages: install ## hostile programs and compilers in every language that is installed
 	$(BIN)/pytest -m languages tests/verifiers/code tests/sandbox

@@ -58,7 +58,10 @@ class Pool:
 
     def group(self, name: str) -> Group:
         """A new group `name` in each tree."""
-        return Group(name, self.folders, self.versions)
+        paths = {controller: f"{parent}/{name}" for controller, parent in self.folders.items()}
+        for path in dict.fromkeys(paths.values()):
+            os.mkdir(path, 0o755)
+        return Group(paths, self.versions)
 
     def close(self) -> None:
         """Remove all groups; no process may be left in them."""

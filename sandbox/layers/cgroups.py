@@ -7,7 +7,7 @@ the service's own, so that limits set on the service hold for programs as well.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -103,12 +103,10 @@ def _cached(stat: Iterable[str]) -> int:
 class Group:
     """One group, the same in every tree that is used. Its files stay open: a look costs a microsecond."""
 
-    def __init__(self, name: str, parents: dict[str, str], versions: dict[str, int]) -> None:
-        paths = {controller: f"{parent}/{name}" for controller, parent in parents.items()}
+    def __init__(self, paths: Mapping[str, str], versions: Mapping[str, int]) -> None:
+        """Folder and version by controller."""
         self.entrances = tuple(f"{path}/cgroup.procs" for path in dict.fromkeys(paths.values()))
         """A process that writes `0` to each is inside, and so is all that it starts."""
-        for path in dict.fromkeys(paths.values()):
-            os.mkdir(path, 0o755)
         self._version = versions[MEMORY]
         names = _NAMES[self._version]
         memory = paths[MEMORY]

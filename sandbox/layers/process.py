@@ -47,8 +47,12 @@ def lock_privileges() -> None:
 
 
 def adopt_orphans() -> None:
-    """Descendants whose parent died become children of this process."""
-    libc.set_process(libc.PR_SET_CHILD_SUBREAPER, 1)
+    """Descendants whose parent died become children of this process.
+
+    Where that is not to be had (gVisor) they still end with their group, which they cannot leave.
+    """
+    with suppress(OSError):
+        libc.set_process(libc.PR_SET_CHILD_SUBREAPER, 1)
 
 
 def hide() -> None:
@@ -92,11 +96,15 @@ def bound_run(cpu_s: int, memory_bytes: int, tasks: int) -> None:
 
 
 def lower(kind: int, value: int) -> None:
-    """Bring a limit down to `value`, soft and hard; a lower hard limit stays."""
+    """Bring a limit down to `value`, soft and hard; a lower hard limit stays.
+
+    gVisor refuses some: none that a guarantee rests on without the self-test having tried it.
+    """
     hard = resource.getrlimit(kind)[1]
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
-    resource.setrlimit(kind, (value, value))
+    with suppress(ValueError):
+        resource.setrlimit(kind, (value, value))
 
 
 def succeeds(attempt: Callable[[], None]) -> bool:

@@ -45,7 +45,8 @@ def _guarantees(refused: dict[str, bool], setup: Setup) -> dict[str, Answer]:
     why, plan = setup.why, setup.plan
     own_uid, in_groups = setup.uids[0] is not None, setup.groups is not None
     handed_over = plan["handed_over"]
-    tasks_bound = own_uid or in_groups or plan["counts_tasks"] or bool({*TASK_CALLS} & {*handed_over})
+    counted = (own_uid or plan["counts_tasks"]) and refused["tasks"]
+    tasks_bound = counted or in_groups or bool({*TASK_CALLS} & {*handed_over})
     landlock, seccomp = why.get("landlock", "not effective"), why.get("seccomp", "not effective")
     signals = _answer("kernel")
     if not refused["signals"] or plan["own_signals_only"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from sandbox.supervisor import folder
 
@@ -37,8 +38,9 @@ class Workplace:
         """Make the program's user the owner of pipes, so that it can open them again as /dev/stdin and the
         like."""
         if self._uid is not None:
-            for fd in fds:
-                os.fchown(fd, self._uid, self._uid)
+            with suppress(PermissionError):  # gVisor's pipes have no owner
+                for fd in fds:
+                    os.fchown(fd, self._uid, self._uid)
 
     def memory_bytes(self) -> int:
         """Memory taken by files."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
+import signal
 import socket
 from collections.abc import Callable
 from typing import Any
 
 _PTRACE_ATTACH = 16
+_FEW_TASKS = 3
+"""Zygotes of the same user count, too."""
 
 
 def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
@@ -24,6 +28,7 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     if "forbidden" in targets:
         attempts["files"] = lambda: open(targets["forbidden"], "rb").close()
         attempts["listing"] = lambda: os.listdir("/proc")
+        attempts["tasks"] = _start_tasks
     answers = {name: _refused(attempt) for name, attempt in attempts.items()}
     answers["work"] = _can_write()
     os.write(channel_fd, json.dumps(answers).encode())
@@ -41,6 +46,14 @@ def _trace_parent() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.ptrace(_PTRACE_ATTACH, os.getppid(), None, None) < 0:
         raise OSError(ctypes.get_errno(), "ptrace")
+
+
+def _start_tasks() -> None:
+    """More than a bound that is set here; they end with the run."""
+    resource.setrlimit(resource.RLIMIT_NPROC, (_FEW_TASKS, _FEW_TASKS))
+    for _ in range(2 * _FEW_TASKS):
+        if os.fork() == 0:
+            signal.pause()
 
 
 def _can_write() -> bool:

@@ -13,7 +13,7 @@ import pytest
 from hosts import abandoned_groups, script, started
 
 from sandbox.layers.cgroup_pool import Pool, Unavailable
-from sandbox.layers.cgroups import Group
+from sandbox.layers.cgroups import CPU, MEMORY, PIDS, Group
 from sandbox.supervisor.account import open_accounts
 from sandbox.types import Limits, RunStatus
 
@@ -163,3 +163,35 @@ def test_groups_that_bound_nothing_are_not_used(monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(Unavailable, match="do not hold"):
         open_accounts(1)
     assert not abandoned_groups()
+
+
+FILES = {
+    "memory.max": "max\n",
+    "memory.swap.max": "max\n",
+    "memory.current": "5000\n",
+    "memory.oom.group": "0\n",
+    "memory.events": "low 0\nhigh 0\nmax 7\noom 2\noom_kill 3\noom_group_kill 1\n",
+    "memory.stat": "anon 4096\nfile 20480\nkernel 0\nshmem 8192\nfile_mapped 0\n",
+    "pids.max": "max\n",
+    "cpu.stat": "usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\n",
+}
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+def test_files_of_version_2(tmp_path: Path, forgets: bool) -> None:
+    """Read and written as the kernel's documentation has them, on kernels that can forget a peak or not."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    if forgets:
+        (tmp_path / "memory.peak").write_text("70000\n")
+    controllers = (MEMORY, PIDS, CPU)
+    group = Group(dict.fromkeys(controllers, str(tmp_path)), dict.fromkeys(controllers, 2))
+    assert group.entrances == (f"{tmp_path}/cgroup.procs",)
+    assert (tmp_path / "memory.oom.group").read_text()[0] == "1"
+    assert (tmp_path / "memory.swap.max").read_text()[0] == "0"
+    assert (group.cpu_time_s(), group.used_bytes(), group.ooms()) == (1.5, 5000, 3)
+    assert group.cached_bytes() == 20480 - 8192
+    assert group.peak_bytes() == (70000 if forgets else None)
+    group.bound(123456, 17)
+    assert (tmp_path / "memory.max").read_text().startswith("123456")
+    assert (tmp_path / "pids.max").read_text().startswith("17")

@@ -13,7 +13,7 @@ from hosts import script, started
 from threats import FULL, STARTING, THREATS, Threat
 
 from sandbox.engine import Sandbox
-from sandbox.types import CaseResult, Limits
+from sandbox.types import Limits
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -36,29 +36,11 @@ async def host(
     del os.environ["GOLDCHECK_SECRET"]
 
 
-def limits(threat: Threat) -> Limits:
-    """The threat's limits; waiting is cut short."""
-    return Limits(
-        cpu_time_s=threat.cpu_time_s,
-        wall_time_s=threat.cpu_time_s + 1,
-        memory_bytes=threat.memory_mb << 20,
-        output_bytes=threat.output_mb << 20,
-    )
-
-
-def check(threat: Threat, result: CaseResult) -> None:
-    """The run ended as the table says."""
-    seen = f"{result.status} {result.message} {result.stdout[-300:]!r} {result.stderr[-300:]!r}"
-    assert result.status.value in threat.statuses.split(), seen
-    if threat.stdout is not None:
-        assert result.stdout.decode() == threat.stdout, seen
-
-
 @pytest.mark.parametrize("threat", THREATS, ids=lambda threat: threat.name)
 async def test_threat(host: Sandbox, threat: Threat) -> None:
     """The attack ends as the table says, and a good program runs well after it."""
-    async for result in host.run(script(threat.source, limits=limits(threat))):
-        check(threat, result)
+    async for result in host.run(script(threat.source, limits=threat.limits)):
+        threat.check(result)
     async for result in host.run(script("print(input())", b"still well\n")):
         assert result.stdout == b"still well\n", result
 

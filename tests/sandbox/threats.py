@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sandbox.types import CaseResult, Limits
+
 _REPORT = """
 def attempt(name, action):
     try:
@@ -26,6 +28,23 @@ class Threat:
     cpu_time_s: float = 1.0
     memory_mb: int = 256
     output_mb: int = 16
+
+    @property
+    def limits(self) -> Limits:
+        """Waiting is cut short."""
+        return Limits(
+            cpu_time_s=self.cpu_time_s,
+            wall_time_s=self.cpu_time_s + 1,
+            memory_bytes=self.memory_mb << 20,
+            output_bytes=self.output_mb << 20,
+        )
+
+    def check(self, result: CaseResult) -> None:
+        """The run ended as the table says."""
+        seen = f"{result.status} {result.message} {result.stdout[-300:]!r} {result.stderr[-300:]!r}"
+        assert result.status.value in self.statuses.split(), seen
+        if self.stdout is not None:
+            assert result.stdout.decode() == self.stdout, seen
 
 
 def _refused(name: str, **actions: str) -> Threat:

@@ -12,8 +12,6 @@ from pathlib import Path
 from hosts import FLEEING, script, started
 from threats import THREATS
 
-from sandbox.types import Limits
-
 
 async def main(run_dir: str, *assume: str) -> None:
     """One line of JSON for the report, then one for each threat, then one for a good program."""
@@ -21,13 +19,7 @@ async def main(run_dir: str, *assume: str) -> None:
         report = sandbox.report()
         print(json.dumps({"level": report.level, "reason": report.reason}))
         for threat in THREATS:
-            limits = Limits(
-                cpu_time_s=threat.cpu_time_s,
-                wall_time_s=threat.cpu_time_s + 1,
-                memory_bytes=threat.memory_mb << 20,
-                output_bytes=threat.output_mb << 20,
-            )
-            async for result in sandbox.run(script(threat.source, limits=limits)):
+            async for result in sandbox.run(script(threat.source, limits=threat.limits)):
                 print(
                     json.dumps([threat.name, result.status, result.stdout[-2000:].decode(), result.message])
                 )
