@@ -70,7 +70,6 @@ PACKAGES = (
             "LICENSE",
             "dist/katex.min.js",
             "dist/katex.min.css",
-            "dist/contrib/auto-render.min.js",
             "dist/fonts/*.woff2",
         ),
     ),

@@ -94,6 +94,7 @@ def dashboard_values(service: Service, query: PageQuery, by: By) -> dict[str, An
         "rates_over_time": _rates_over_time(service, wanted, points, _rate_points(rows)),
         "slice": urlencode({name: value for name, value in query.filters.items() if name in _SLICE}),
         "log": service.log.status(),
+        "incomplete": service.estimates.incomplete(wanted),
     }
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 from visiting import watched
 
 STEPS = 100
-BOUND_MS = 400
+BOUND_MS = 1000
 """Far above the aim of 100 ms: other work on the machine must not fail a test."""
 
 _MEASURE = """() => {
