@@ -46,10 +46,7 @@ class Findings(NamedTuple):
 
 
 def opinion_of(method: Method, first: bool | None, second: bool | None, **detail: Any) -> Opinion:
-    """An opinion from whether the response was accepted, first and now; None is not known.
-
-    first: None for an unscorable verdict, which a second one that is unscorable too agrees with.
-    """
+    """An opinion from whether the response was accepted, first and now; None: there was no verdict."""
     if second is None:
         return Opinion(method, "unknown", detail)
     if first is second:

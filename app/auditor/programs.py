@@ -12,7 +12,6 @@ from app.auditor.scanning import scan
 from app.rejudging import Stored
 from audit.late_flags import LateFlag, hidden_flag, time_flag
 from audit.second_opinions import Findings, Opinion, opinion_of
-from sandbox.errors import SandboxUnavailable
 from sandbox.types import Limits, Program
 from verifiers.base import PooledVerifier
 from verifiers.code.extract import canonical_language, extract_program
@@ -47,14 +46,14 @@ class ProgramAuditor:
         self._sandbox = sandbox
 
     async def look(self, stored: Stored, task: Task) -> Findings:
-        """What there is to say about one stored verdict."""
+        """What there is to say about one stored verdict. Raises SandboxUnavailable."""
         try:
             tests = read_tests(task.ground_truth)
             program = _program(task, tests)
             if program is None:
                 return Findings()
             opinions, flags = await self._opinions(stored, task, program, tests)
-        except (TestsError, SandboxUnavailable):
+        except TestsError:
             return Findings()
         if program.language == "python":
             flags += await scan(self._sandbox, task.response, program, tests)

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from audit import exact_json
 from audit.late_flags import LATE_FLAGS, LateFlag
-from sandbox.errors import SandboxUnavailable
 from sandbox.types import Limits, Program, RunStatus, ScriptCase, Submission
 from verifiers.code.runs import Runs
 from verifiers.code.tests import AssertTests, StdinCase, StdinTests, Tests
@@ -27,15 +26,15 @@ _SCANNER: Final = Program(
 
 
 async def scan(sandbox: Runs, response: str, program: Program, tests: Tests) -> list[LateFlag]:
-    """What the syntax tree of a program shows; nothing, where looking at it took too much."""
+    """What the syntax tree of a program shows; nothing, where that took too much.
+
+    Raises SandboxUnavailable.
+    """
     text = _chosen(program)
     job = json.dumps({"program": text, **_about(tests)}).encode()
     submission = Submission(_SCANNER, (ScriptCase(job),), LIMITS)
-    try:
-        async with aclosing(sandbox.run(submission)) as results:
-            result = await anext(results)
-    except SandboxUnavailable:
-        return []
+    async with aclosing(sandbox.run(submission)) as results:
+        result = await anext(results)
     if result.status is not RunStatus.EXITED or result.exit_code != 0:
         return []
     return _flags(json.loads(result.stdout), response, text)

@@ -17,6 +17,7 @@ from app.rejudging import Stored, read_stored
 from audit.errors import LogUnavailableError
 from audit.lease import Lease
 from audit.second_opinions import Findings, OpinionStore
+from sandbox.errors import SandboxUnavailable
 
 POLL_S = 5.0
 """How long to wait before asking again for work, for the lease, or for a database in trouble."""
@@ -136,7 +137,7 @@ class Auditor:
             stored = await asyncio.to_thread(read_stored, document, self._intake)
             async with asyncio.timeout(MOST_S):
                 findings = await self._look_interruptibly(stored)
-        except _InterruptedError:
+        except (_InterruptedError, SandboxUnavailable):
             self._skipped = [*self._skipped, verdict_id][-_MOST_SKIPPED:]
             return
         except Exception as error:

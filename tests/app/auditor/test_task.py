@@ -25,6 +25,7 @@ from audit.lease import Lease
 from audit.log import VerdictLog
 from audit.second_opinions import Findings, Opinion, OpinionStore
 from audit.types import Cell, LogConfig, Stratum, VerdictRecord
+from sandbox.errors import SandboxUnavailable
 from verifiers.numeric import NumericVerifier
 from verifiers.registry import Registry
 
@@ -155,6 +156,23 @@ async def test_what_fails_is_left_behind(tmp_path: Path, error: Exception) -> No
         seconds = [item["second"] for item in log.search(_everything()).items]
     assert looker.seen == ids(range(3))
     assert seconds == ["agrees", "unknown", "agrees"]
+
+
+async def test_a_sandbox_that_is_away_is_waited_for(tmp_path: Path) -> None:
+    """What could not be looked at for lack of a sandbox is looked at later, after the others."""
+    faults = [SandboxUnavailable("away")]
+
+    def act(_: str) -> None:
+        if faults:
+            raise faults.pop()
+
+    looker, told = Looker(act), Told()
+    async with stored(tmp_path, 3) as (url, log):
+        at_work = auditor(url, log, looker, told)
+        at_work.start()
+        await until(lambda: len(told.verdicts) == 3)
+        await at_work.close()
+    assert looker.seen == ids([0, 1, 2, 0])
 
 
 async def test_nothing_is_looked_at_while_requests_are_under_way(tmp_path: Path) -> None:
