@@ -36,6 +36,8 @@ ITEMS: list[dict[str, Any]] = [
         "prompt": [{"role": "user", "content": "Echo."}],
     },
 ]
+pytestmark = pytest.mark.timeout(400)  # commands start verifiers of their own, and a busy host takes long
+
 META = {"data_source": "mixed", "run": "r1", "step": 7, "prompt_id": "q1", "group_id": "g1"}
 
 

@@ -123,6 +123,9 @@ CASES = [
 ]
 
 
+pytestmark = pytest.mark.timeout(300)  # all is looked at once, before the first test
+
+
 class Looked(NamedTuple):
     """A service that has looked at all cases, its database, and its replies by case."""
 
