@@ -6,10 +6,10 @@ import asyncio
 import random
 import socket
 import struct
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from conftest import Runner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ from sandbox.languages import python
 from sandbox.run import ChildResult, RunResult
 from sandbox.supervisor.reactor import Reactor
 from sandbox.supervisor.zygotes import Ended, Zygote
-from sandbox.types import AssertCase, Call, CallCase, Case, RunStatus, ScriptCase
+from sandbox.types import AssertCase, Call, CallCase, Case, CaseResult, RunStatus, ScriptCase
 from sandbox.zygote.messages import READY, pack_end, unpack_end
 
 JSON = st.recursive(
@@ -173,7 +173,9 @@ f(0)
 
 @pytest.mark.asyncio(loop_scope="session")
 @pytest.mark.parametrize("seed", range(5))
-async def test_junk_on_every_descriptor_costs_only_its_own_run(run: Runner, seed: int) -> None:
+async def test_junk_on_every_descriptor_costs_only_its_own_run(
+    run: Callable[..., Awaitable[CaseResult]], seed: int
+) -> None:
     """A program that writes random bytes wherever it can gets a verdict; the next one is not touched."""
     result = await run(JUNK.format(seed=seed))
     assert result.status in (RunStatus.EXITED, RunStatus.SIGNALED)
