@@ -88,16 +88,8 @@ verdict = Table(
     Column("labelled", Boolean, nullable=False),
     Column("prompt_hash", String),
     Column("ground_truth_hash", String),
-    Index(
-        "ix_verdict_cell",
-        "verifier",
-        "version",
-        "data_source",
-        "stratum",
-        "window_start_s",
-        "sampled",
-        "draw",
-    ),
+    # Without the draw, which would scatter new rows over the whole index: a cell's sample is soon sorted.
+    Index("ix_verdict_cell", "verifier", "version", "data_source", "stratum", "window_start_s", "sampled"),
     Index("ix_verdict_due", "window_start_s", "draw", sqlite_where=_is_due, postgresql_where=_is_due),
     Index("ix_verdict_stratum", "verifier", "stratum", "id"),
     Index("ix_verdict_run", "run", "step"),

@@ -75,7 +75,7 @@ def _extend_verdicts() -> None:
         op.add_column("verdict", column)
     op.execute("UPDATE verdict SET window_start_s = created_at_ms / 1000 - (created_at_ms / 1000) % 3600")
     _draw()
-    cell = ["verifier", "version", "data_source", "stratum", "window_start_s", "sampled", "draw"]
+    cell = ["verifier", "version", "data_source", "stratum", "window_start_s", "sampled"]
     op.create_index("ix_verdict_cell", "verdict", cell)
     due, is_due = ["window_start_s", "draw"], sa.text("second IS NULL")
     op.create_index("ix_verdict_due", "verdict", due, sqlite_where=is_due, postgresql_where=is_due)
