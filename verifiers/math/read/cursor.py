@@ -119,7 +119,8 @@ class Cursor:
         self.depth -= 1
 
     def put_back_rest(self, taken: int) -> None:
-        """Leave all but the first `taken` characters of the last token as a token of its own."""
-        self.index -= 1
-        token = self.tokens[self.index]
-        self.tokens[self.index] = token._replace(text=token.text[taken:], space=False)
+        """Leave all but the first `taken` characters of the last token as a token of its own, if any."""
+        token = self.tokens[self.index - 1]
+        if len(token.text) > taken:
+            self.index -= 1
+            self.tokens[self.index] = token._replace(text=token.text[taken:], space=False)
