@@ -23,17 +23,25 @@ CPU_S: Final = 5
 
 def main() -> None:
     """Answer jobs until standard input ends."""
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    except OSError:  # a container may not allow it
+        os.nice(19)
+    _bound(resource.RLIMIT_AS, MEMORY_BYTES)
+    _bound(resource.RLIMIT_CORE, 0)
     sys.setrecursionlimit(5_000)
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no reply
     for line in sys.stdin.buffer:
-        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + CPU_S, hard))
+        _bound(resource.RLIMIT_CPU, int(time.process_time()) + 1 + CPU_S)
         replies.write(json.dumps(_answer(*json.loads(line))).encode() + b"\n")
         replies.flush()
+
+
+def _bound(kind: int, most: int) -> None:
+    """Set the soft limit, within the hard one, which stays."""
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _answer(route: str, response: str, ground_truth: Any, options: str) -> list[Any]:
