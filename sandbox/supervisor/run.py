@@ -189,6 +189,8 @@ class Run:
         """Measure, end the run if it is over a limit, or look again when it could be."""
         limits = self.order.limits
         sample = meter.sample(limits.processes)
+        if self._referee is not None:
+            sample.waited_s = max(sample.waited_s, self._referee.waited_s() - sample.cpu_time_s)
         now = time.monotonic()
         if not self._has_begun:  # what its zygote waits for a core is not the run's time
             self._has_begun = zygote.has_begun()

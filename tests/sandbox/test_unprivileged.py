@@ -51,7 +51,7 @@ def run_all(folder: Path, *assume: str) -> dict[str, Any]:
     """Run every threat as an ordinary user, from a copy of the package that this user can read."""
     folder.chmod(0o755)
     shutil.copytree(ROOT / "sandbox", folder / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("hosts.py", "threats.py", "unprivileged.py"):
+    for name in ("hosts.py", "rights.py", "threats.py", "unprivileged.py"):
         shutil.copy(Path(__file__).parent / name, folder / name)
     run_dir = folder / "run"
     run_dir.mkdir()
@@ -62,10 +62,11 @@ def run_all(folder: Path, *assume: str) -> dict[str, Any]:
     env = {"PATH": "/usr/bin:/bin", "HOME": str(run_dir), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, **who)  # type: ignore[call-overload]
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(lines) == len(THREATS) + 3, done.stderr
+    assert len(lines) == len(THREATS) + 6, done.stderr
     assert lines[0] == {"level": "strong", "reason": ""}
-    assert lines[-2] == "still well\n"
-    return {name: rest for name, *rest in lines[1:-2]} | {"left": lines[-1]}
+    further = ("good", "counted", "beside", "rights", "left")
+    ends = {name: rest for name, *rest in lines[1 : 1 + len(THREATS)]}
+    return ends | dict(zip(further, lines[1 + len(THREATS) :], strict=True))
 
 
 @pytest.mark.parametrize("threat", THREATS, ids=lambda threat: threat.name)
@@ -75,6 +76,25 @@ def test_threat_as_an_ordinary_user(ends: dict[str, Any], threat: Threat) -> Non
     assert status in threat.statuses.split(), message
     if threat.stdout is not None:
         assert stdout == threat.stdout
+
+
+def test_tasks_are_counted_exactly(ends: dict[str, Any]) -> None:
+    """Neither one too many nor one too few, and a run that is full takes none from its neighbour."""
+    assert ends["counted"] == ["exited", "19\n", ""]
+    assert ends["beside"] == ["full\n", "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\n"]
+
+
+def test_programs_and_zygotes_have_no_rights(ends: dict[str, Any]) -> None:
+    """Nor have they gained any in a user namespace."""
+    assert len(ends["rights"]) >= 3
+    for one in ends["rights"]:
+        assert {*one["CapInh"], *one["CapPrm"], *one["CapEff"], *one["CapAmb"]} == {"0" * 16}
+        assert (one["NoNewPrivs"], "0" in one["Uid"]) == (["1"], False)
+
+
+def test_service_is_well_afterwards(ends: dict[str, Any]) -> None:
+    """A good program runs well after all of them."""
+    assert ends["good"] == "still well\n"
 
 
 def test_nothing_outlives_the_supervisor(ends: dict[str, Any]) -> None:

@@ -438,6 +438,15 @@ print(found, pages > 0)
     ),
 )
 
+COUNTING = """
+import os, time
+for number in range(99):
+ try:
+  if os.fork() == 0: time.sleep(9)
+ except OSError: break
+print(number)
+"""
+"""How many tasks it may start."""
 FULL = """
 import os, time
 for _ in range(200):

@@ -10,11 +10,14 @@ import sys
 from pathlib import Path
 
 from hosts import FLEEING, script, started
-from threats import THREATS
+from rights import of_programs_and_zygotes
+from threats import COUNTING, FULL, STARTING, THREATS
+
+from sandbox.types import Limits
 
 
 async def main(run_dir: str, *assume: str) -> None:
-    """One line of JSON for the report, then one for each threat, then one for a good program."""
+    """One line of JSON for the report, one for each threat, one for each further thing that is looked at."""
     async with started(run_dir, *assume) as sandbox:  # type: ignore[arg-type]
         report = sandbox.report()
         print(json.dumps({"level": report.level, "reason": report.reason}))
@@ -25,6 +28,12 @@ async def main(run_dir: str, *assume: str) -> None:
                 )
         async for result in sandbox.run(script("print(input())", b"still well\n")):
             print(json.dumps(result.stdout.decode()))
+        limits = Limits(cpu_time_s=5, processes=20)
+        async for result in sandbox.run(script(COUNTING, limits=limits)):
+            print(json.dumps([result.status, result.stdout.decode(), result.message]))
+        runs = [anext(aiter(sandbox.run(script(source)))) for source in (FULL, STARTING)]
+        print(json.dumps([run.stdout.decode() for run in await asyncio.gather(*runs)]))
+        print(json.dumps(await of_programs_and_zygotes(sandbox)))
 
 
 async def flee(run_dir: str, *assume: str, kill: bool) -> int:
