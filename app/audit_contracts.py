@@ -126,9 +126,25 @@ class SecondOpinion(TypedDict):
 
 
 @with_config(REPLY_CONFIG)
+class FlagEvidence(TypedDict):
+    """What a flag rests on."""
+
+    flag: Annotated[str, Field(examples=["several_boxes"])]
+    late: Annotated[bool, Field(description="found after the reply", examples=[False])]
+    evidence: Annotated[
+        list[list[int]] | str | None,
+        Field(
+            description="half-open spans of the response, in code points, or a short text",
+            examples=[[[7, 8]]],
+        ),
+    ]
+
+
+@with_config(REPLY_CONFIG)
 class StoredVerdict(VerdictSummary):
     """One stored verdict whole, texts and numbers exactly as judged."""
 
+    flag_evidence: list[FlagEvidence]
     second_opinions: Annotated[
         list[SecondOpinion], Field(description="empty: none could be had, or none yet")
     ]

@@ -140,7 +140,7 @@ def _conditions(columns: Any, wanted: EstimateFilter) -> list[ColumnElement[bool
     if wanted.until_s is not None:
         found.append(columns.window_start_s < wanted.until_s)
     if wanted.run is not None and "run" in columns:
-        found.append(columns.run == wanted.run)
+        found.append(columns.run == index_key(wanted.run))
     if wanted.step_min is not None and "step" in columns:
         found.append(columns.step >= wanted.step_min)
     if wanted.step_max is not None and "step" in columns:

@@ -16,6 +16,7 @@ from audit import timestamps
 from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import BadCursorError, LogUnavailableError
 from audit.exact_json import dump
+from audit.keys import index_key
 from audit.labels import labels_of
 from audit.payload import decompress
 from audit.schema import document, label, payload, stratum_count, verdict, verdict_flag
@@ -112,6 +113,8 @@ def matching(query: Select[Any], wanted: VerdictFilter) -> Select[Any]:
     """A query of `verdict`, restricted to what is wanted, but for the text."""
     for name in _EQUAL:
         value = getattr(wanted, name)
+        if isinstance(value, str):
+            value = index_key(value)
         if value is not None:
             query = query.where(verdict.c[name] == value)
     if wanted.step_min is not None:
@@ -228,6 +231,7 @@ def _item(row: Row[Any], flags: list[str]) -> dict[str, Any]:
 
 def _whole(connection: Connection, row: Row[Any], flags: list[str], documents: dict[str, bytes]) -> bytes:
     item = _item(row, flags)
+    item["flag_evidence"] = _evidence(connection, row.id)
     item["second_opinions"] = opinions_of(connection, row.id) if row.second is not None else []
     item["labels"] = [one.as_json() for one in labels_of(connection, row.id)]
     # The payload is spliced in as text, so that no number is read and written again.
@@ -239,6 +243,15 @@ def _whole(connection: Connection, row: Row[Any], flags: list[str], documents: d
             parts.append(b'"prompt":null')
     parts.append(decompress(row.body)[1:])
     return b",".join(parts)
+
+
+def _evidence(connection: Connection, verdict_id: str) -> list[dict[str, Any]]:
+    """What each flag of a verdict rests on."""
+    query = select(verdict_flag).where(verdict_flag.c.verdict_id == verdict_id).order_by(verdict_flag.c.flag)
+    return [
+        {"flag": row.flag, "late": row.late, "evidence": row.evidence and json.loads(row.evidence)}
+        for row in connection.execute(query)
+    ]
 
 
 def _write_cursor(verdict_id: str) -> str:

@@ -82,7 +82,7 @@ class SeriesReader:
             verdict.c.sampled, *_conditions(verdict.c, wanted)
         )
         if wanted.run is not None:
-            query = query.where(verdict.c.run == wanted.run)
+            query = query.where(verdict.c.run == index_key(wanted.run))
         try:
             with self._engine.begin() as connection:
                 least, greatest = connection.execute(query).one()
@@ -161,7 +161,7 @@ def _weighted(
         .group_by("at", "word")
     )
     if wanted.run is not None:
-        query = query.where(verdict.c.run == wanted.run)
+        query = query.where(verdict.c.run == index_key(wanted.run))
     return [(int(row.at), str(row.word), float(row.n)) for row in connection.execute(query)]
 
 

@@ -61,9 +61,7 @@ def test_what_is_replaced_is_shown_replaced(auditing: Client) -> None:
 
 
 @pytest.mark.parametrize("budget", [0, 1, 2])
-def test_each_stratum_keeps_its_smallest_draws(
-    tmp_path_factory: pytest.TempPathFactory, budget: int
-) -> None:
+def test_each_stratum_keeps_its_smallest_draws(tmp_path_factory: pytest.TempPathFactory, budget: int) -> None:
     """However often a stratum comes, as many are stored as the budget says, and accepted canaries besides."""
     folder = tmp_path_factory.mktemp("budget")
     with serving(folder, audit_budget=budget, audit_durability="commit") as client:
@@ -190,3 +188,23 @@ def test_settings_reach_the_log(tmp_path_factory: pytest.TempPathFactory) -> Non
     assert not (folder / "goldcheck.db").exists()
     assert Settings.model_fields["audit_budget"].default == 200
     assert Settings.model_fields["audit_durability"].default == "enqueue"
+
+
+def test_flags_come_with_their_evidence(auditing: Client) -> None:
+    """A stored verdict says where each of its flags points."""
+    reply = verify(auditing, verifier="numeric", response="\\boxed{4} or \\boxed{5}", ground_truth="5")
+    shown = auditing.get(f"{LIST}/{reply['id']}").json()
+    assert shown["flag_evidence"] == [
+        {"flag": "hedged_answer", "late": False, "evidence": [[10, 12]]},
+        {"flag": "several_boxes", "late": False, "evidence": [[7, 8], [20, 21]]},
+    ]
+
+
+def test_long_labels_are_found_again(auditing: Client) -> None:
+    """Labels too long for an index are counted, stored and found by their whole text, told from others."""
+    long = "ü" * 1024
+    reply = verify(auditing, meta={"data_source": long, "run": long})
+    assert listed(auditing, data_source=long, run=long) == [reply["id"]]
+    assert listed(auditing, data_source=long[:-1] + "u") == []
+    [shown] = auditing.get(LIST, params={"run": long}).json()["items"]
+    assert shown["inclusion_probability"] == 1.0
