@@ -1,6 +1,6 @@
 """Planted faults in 50,000 verdicts: are they found, and how many labels does it take?
 
-    python -m benchmarks.audit_faults [SEEDS]
+    python -m benchmarks.audit_faults [false_accepts] [false_rejects] [time_outs_at_load] [healthy]
 
 (a) wrong answers accepted inside a hidden kind of prompts; (b) right fractions rejected; (c) time-outs at
 load; and a healthy verifier, which must raise no alarm. 100 seeds each. For (a) and (b) the reviewer gives
@@ -11,9 +11,10 @@ side as a whole, and once where the second opinion differs. Prints a table, writ
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
-import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,27 +58,33 @@ FALSE_REJECTS = [(0.05, 0.5), (0.05, 0.2), (0.1, 0.15)]
 
 def main() -> None:
     """Simulate, print, write."""
-    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
-    planted = [
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="only these; the others stay as found")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    arguments = parser.parse_args()
+    for part in arguments.parts or PARTS:
+        outcome = PARTS[part](arguments.seeds)
+        print(part, json.dumps(outcome, indent=2), flush=True)
+        found = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
+        found |= {"machine": machine(), "verdicts": VERDICTS, "seeds": arguments.seeds, part: outcome}
+        RESULT.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    plot([*found.get("false_accepts", []), *found.get("false_rejects", [])])
+
+
+def false_accepts(seeds: int) -> list[dict[str, Any]]:
+    """(a) for each rate and share."""
+    return [
         planted_fault("a", "accept", rate, share, Fault(false_accepts=rate, hidden=share), seeds)
         for rate, share in FALSE_ACCEPTS
     ]
-    planted += [
+
+
+def false_rejects(seeds: int) -> list[dict[str, Any]]:
+    """(b) for each rate and share."""
+    return [
         planted_fault("b", "reject", rate, share, Fault(fractions_rejected=rate, fractions=share), seeds)
         for rate, share in FALSE_REJECTS
     ]
-    found = {
-        "machine": machine(),
-        "verdicts": VERDICTS,
-        "seeds": seeds,
-        "planted": planted,
-        "time_outs_at_load": time_outs(seeds),
-        "healthy": without_fault(seeds),
-    }
-    for name in ("time_outs_at_load", "healthy"):
-        print(name, found[name])
-    RESULT.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    plot(planted)
 
 
 def planted_fault(
@@ -104,7 +111,7 @@ def planted_fault(
         by_second.append(
             review(world, np.random.default_rng(seed), CONTRADICTED[side], labels_by_second, HABITS)
         )
-    row = {
+    return {
         "fault": letter,
         "rate": rate,
         "share": share,
@@ -119,8 +126,6 @@ def planted_fault(
         "found_3_by_second": sum(n >= ERRORS for n in by_second) / seeds,
         "median_found_by_second": statistics.median(by_second),
     }
-    print(row, flush=True)
-    return row
 
 
 def precision(rate: float) -> float:
@@ -216,6 +221,14 @@ def plot(planted: list[dict[str, Any]]) -> None:
         high=1.0,
         mark=0.9,
     )
+
+
+PARTS: dict[str, Callable[[int], Any]] = {
+    "false_accepts": false_accepts,
+    "false_rejects": false_rejects,
+    "time_outs_at_load": time_outs,
+    "healthy": without_fault,
+}
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -102,8 +103,13 @@ def simulate(seed: int, fault: Fault, habits: Habits = Habits()) -> World:
     world.errors["reject"] = int(np.sum((sides == "r") & right))
     sampler = Sampler(BUDGET)
     admitted: dict[Cell, list[tuple[float, int, str]]] = {}
+    cells = {
+        (name, window): Cell(Stratum("simulated", "1", "", name), window * WINDOW_S)
+        for name in set(names)
+        for window in range(WINDOWS)
+    }
     for n, name in enumerate(names):
-        cell = Cell(Stratum("simulated", "1", "", name), int(n * WINDOWS // VERDICTS) * WINDOW_S)
+        cell = cells[name, n * WINDOWS // VERDICTS]
         world.counts[cell] = world.counts.get(cell, 0) + 1
         verdict_id = f"{seed}-{n}"
         draw = unit_interval(verdict_id)
@@ -242,6 +248,7 @@ def _known(world: World, name: str, size: float, verdicts: list[Verdict]) -> Que
     assert side is not None
     judged = [is_wrong(side, world.labels[one.id].answer) for one in labelled]
     decided = [wrong for wrong in judged if wrong is not None]
-    candidates = [Candidate(one.id, one.group, one.draw) for one in verdicts if one.id not in world.labels]
+    open_ones = (Candidate(one.id, one.group, one.draw) for one in verdicts if one.id not in world.labels)
+    candidates = list(islice(open_ones, 4 * CHUNK))
     stratum = Stratum("simulated", "1", "", name)
-    return QueueStratum(stratum, size, len(decided), sum(decided), candidates[: 4 * CHUNK])
+    return QueueStratum(stratum, size, len(decided), sum(decided), candidates)
