@@ -205,6 +205,31 @@ def test_what_does_something_cannot_be_named(name: list[Any]) -> None:
             link.request("call", (1,))
 
 
+NO_EXPRESSIONS = [
+    ["made", "sympy.core.sympify", "sympify", [["symbol", "x", {}]]],
+    ["made", "sympy.parsing.sympy_parser", "parse_expr", []],
+    ["made", "os", "system", [["symbol", "x", {}]]],
+    ["made", "sympy.core.add", "Add", ["__import__('os')._exit(0)"]],
+    ["made", "sympy.core.add", "Add", [{"n": ["os", ""]}]],
+    ["matrix", "sympy.matrices.dense", "MutableDenseMatrix", 1, 1, ["__import__('os')._exit(0)"]],
+    ["function", "f", ["x"]],
+    ["rational", "1 + 1", "1"],
+    ["rational", 1, 2],
+    ["unknown"],
+    [],
+    "x",
+]
+
+
+@pytest.mark.parametrize("element", NO_EXPRESSIONS, ids=range(len(NO_EXPRESSIONS)))
+def test_no_text_becomes_an_expression(element: Any) -> None:
+    """Classes of sympy and their arguments make expressions; functions, texts and other classes do not."""
+    with conversation() as (link, liar):
+        liar.say(told(value={"y": element}))
+        with pytest.raises(LostError):
+            link.request("call", (1,))
+
+
 class Exported:
     """An object of the test code."""
 
