@@ -9,9 +9,9 @@ from visiting import Visit
 def test_it_is_drawn(visit: Visit, seeded: str) -> None:
     """Every plot shows lines and their numbers, or says why not; tables hold rates or the reason for none."""
     with httpx.Client(base_url=seeded) as client:
-        queued = client.get("/v1/audit/queue", params={"limit": 60, "data_source": "gsm8k"}).json()["items"]
-        for item in queued:
-            label = {"answer": "correct", "labeler": "ada"}
+        asked = {"limit": 150, "verifier": "numeric", "status": "scored", "run": "r7"}
+        for item in client.get("/v1/audit/verdicts", params=asked).json()["items"]:
+            label = {"answer": "correct", "labeler": "grace"}
             client.post(f"/v1/audit/verdicts/{item['id']}/labels", json=label).raise_for_status()
     visit.open("/audit/dashboard")
     visit.page.wait_for_selector("#plots[data-drawn]")
