@@ -33,7 +33,8 @@ class Headers:
     def folder(self) -> str:
         """Folder of headers for the compiler that is here; made if it is not there."""
         folder = self._root.resolve() / f"g++-{_identity()}"
-        (folder / "bits").mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # the supervisor, which needs the run folder too, says what is wrong with it
+            (folder / "bits").mkdir(parents=True, exist_ok=True)
         return str(folder)
 
     def wanted(self) -> None:
