@@ -34,9 +34,8 @@ REPLACED: Final = "replaced_characters"
 _FIRST: Final = (EMPTY, TRUNCATED)
 _LAST: Final = (SEVERAL, IN_REASONING, HEDGED, REPETITIVE, REPLACED)
 
-_DOUBTS: Final = ("guess", "not sure", "unsure", "maybe", "perhaps", "probably", "either")
+_DOUBTS: Final = ("guess", "not sure", "unsure", "maybe", "perhaps", "probably")
 _OR: Final = " or "
-_HEDGES: Final = (*_DOUBTS, _OR)
 _NEAR: Final = 64
 """Characters on either side of the answer in which words of doubt are looked for."""
 _BESIDE: Final = 12
@@ -87,16 +86,30 @@ class Flagger:
             flags += (SEVERAL,)
         if span is not None:
             start, end = span
-            if response.find("</think>", start) >= 0 or _is_never_closed(response):
+            if response.find("</think>", start) >= 0 or (
+                response.find("<think>", 0, _OPENING) >= 0 and "</think>" not in response
+            ):
                 flags += (IN_REASONING,)
             end = end if end - start < _LONGEST else start + _LONGEST
             near = response[start - _NEAR if start > _NEAR else 0 : end + _NEAR].lower()
-            if any(map(near.__contains__, _HEDGES)) and _hedges(response, start, end):
+            # Spelled out: every verdict comes by here, and a loop would cost as much as the searches.
+            if (
+                _OR in near
+                or "guess" in near
+                or "sure" in near
+                or "maybe" in near
+                or "perhaps" in near
+                or "probably" in near
+            ) and _hedges(response, start, end):
                 flags += (HEDGED,)
-        if not response or response.isspace():
-            flags += (EMPTY,)
-        elif _period(response):
-            flags += (REPETITIVE,)
+        size = len(response)
+        if size < _LEAST:
+            if not response or response.isspace():
+                flags += (EMPTY,)
+        elif (
+            response.rfind(response[-_CHUNK:], size - _REACH if size > _REACH else 0, size - 1) >= 0
+        ) and _period(response):
+            flags += (EMPTY if response.isspace() else REPETITIVE,)
         if len(flags) < 2:
             return flags
         last = len(self._rank)
@@ -133,11 +146,6 @@ def _boxes(task: Task) -> list[Span]:
     for box in islice(_BOX.finditer(response, begin), _MOST_BOXES):
         found.setdefault("".join(box[1].split()), box.span(1))
     return list(found.values())
-
-
-def _is_never_closed(response: str) -> bool:
-    """Whether the response begins with reasoning that does not end."""
-    return response.find("<think>", 0, _OPENING) >= 0 and "</think>" not in response
 
 
 def _hedges(response: str, start: int, end: int) -> list[Span]:
