@@ -176,6 +176,8 @@ f(0)
 async def test_junk_on_every_descriptor_costs_only_its_own_run(
     run: Callable[..., Awaitable[CaseResult]], seed: int
 ) -> None:
+    """A program that writes random bytes wherever it can gets a verdict; the next one is not touched."""
+    result = await run(JUNK.format(seed=seed))
     assert result.status in (RunStatus.EXITED, RunStatus.SIGNALED)
     number = random.Random(seed).randrange(1 << 30)
     good = await run("print(input())", b"%d\n" % number)
