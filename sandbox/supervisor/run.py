@@ -194,7 +194,7 @@ class Run:
         now = time.monotonic()
         if not self._has_begun:  # what its zygote waits for a core is not the run's time
             self._has_begun = zygote.has_begun()
-            self._started = now
+            self._started = self._started if self._has_begun else now
         elapsed = now - self._started
         memory = self._memory(sample)
         self._peak = max(self._peak, memory)
