@@ -44,7 +44,7 @@ class Pool:
     def _settle(self, hierarchy: Hierarchy, wanted: set[str]) -> None:
         try:
             parent = _parent(hierarchy, wanted - {CPU})
-            _sweep(parent)
+            _sweep(parent, hierarchy.top)
             path, lock = _claim(parent)
             self._locks[path] = lock
             if hierarchy.version == 2:
@@ -143,15 +143,20 @@ def _lock(path: str) -> int | None:
     return None
 
 
-def _sweep(parent: str) -> None:
-    """Remove what workers that are gone have left."""
-    for name in os.listdir(parent):
-        path = f"{parent}/{name}"
-        if name.startswith(_PREFIX) and (lock := _lock(path)) is not None:
-            try:
-                _remove(path)
-            finally:
-                os.close(lock)
+def _sweep(parent: str, top: str) -> None:
+    """Remove what workers that are gone have left; they may have been in a group beside ours."""
+    above = parent if parent == top else os.path.dirname(parent)
+    for place in (
+        parent,
+        *(entry.path for entry in os.scandir(above) if entry.is_dir(follow_symlinks=False)),
+    ):
+        with suppress(OSError):  # it may be gone meanwhile, or somebody else's
+            for name in os.listdir(place):
+                if name.startswith(_PREFIX) and (lock := _lock(f"{place}/{name}")) is not None:
+                    try:
+                        _remove(f"{place}/{name}")
+                    finally:
+                        os.close(lock)
 
 
 def _remove(path: str) -> None:

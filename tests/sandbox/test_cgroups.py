@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hosts import abandoned_groups, script, started
 
+from sandbox.layers import cgroup_pool
 from sandbox.layers.cgroup_pool import Pool, Unavailable
 from sandbox.layers.cgroups import CPU, MEMORY, PIDS, Group
 from sandbox.supervisor.account import open_accounts
@@ -195,3 +196,12 @@ def test_files_of_version_2(tmp_path: Path, forgets: bool) -> None:
     group.bound(123456, 17)
     assert (tmp_path / "memory.max").read_text().startswith("123456")
     assert (tmp_path / "pids.max").read_text().startswith("17")
+
+
+def test_groups_beside_ours_are_removed_too(tmp_path: Path) -> None:
+    """A service that is started anew need not be in the group that the killed one was in."""
+    for name in ("ours/goldcheck-0/1", "old/goldcheck-3/0", "old/kept", "goldcheck-1"):
+        (tmp_path / name).mkdir(parents=True)
+    cgroup_pool._sweep(str(tmp_path / "ours"), str(tmp_path))
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
+    assert left == {"ours", "old", "old/kept", "goldcheck-1"}
