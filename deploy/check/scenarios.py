@@ -64,16 +64,20 @@ def scenarios(work: Path) -> list[Scenario]:
     (work / "no-landlock.json").write_text(json.dumps(profile))
     seccomp = ("--security-opt", f"seccomp={ROOT / 'deploy' / 'seccomp.json'}")
     no_landlock = ("--security-opt", f"seccomp={work / 'no-landlock.json'}")
-    shipped = KERNEL_FILES | {"process_count": "polled", "ids": "none", "memory": "polled", "disk": "polled"}
-    namespaces = shipped | {"process_count": "kernel", "disk": "kernel"}
-    rooted = shipped | {"process_count": "kernel", "ids": "kernel"}
+    shipped = KERNEL_FILES | {"process_count": "kernel", "ids": "none", "memory": "polled", "disk": "polled"}
+    namespaces = shipped | {"disk": "kernel"}
+    rooted = shipped | {"ids": "kernel"}
     unfenced = {"files": "none", "signals": "none"}
+    gvisor = ("--runtime", "gvisor")
+    unseen = {"files": "none", "signals": "refused"}
     return [
         Scenario("as shipped", SHIPPED, "strong", shipped),
         Scenario("with deploy/seccomp.json", (*SHIPPED, *seccomp), "strong", namespaces),
         Scenario("container default root", ROOTED, "strong", rooted),
         Scenario("no Landlock", (*SHIPPED, *no_landlock), "base", namespaces | unfenced, available=False),
         Scenario("no Landlock, root", (*ROOTED, *no_landlock), "base", rooted | unfenced, available=False),
+        Scenario("gVisor", (*SHIPPED, *gvisor), "base", shipped | unseen, available=False),
+        Scenario("gVisor, root", (*ROOTED, *gvisor), "base", rooted | unseen, available=False),
     ]
 
 
