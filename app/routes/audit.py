@@ -41,5 +41,7 @@ async def get_verdict(request: Request, id: str) -> Response:  # noqa: A002 - th
     except LogUnavailableError as error:
         raise Problem("log_unavailable", str(error)) from None
     if found is None:
-        raise Problem("unknown_verdict", "only a sample of the verdicts is stored; see GOLDCHECK_AUDIT_BUDGET")
+        raise Problem(
+            "unknown_verdict", "only a sample of the verdicts is stored; see GOLDCHECK_AUDIT_BUDGET"
+        )
     return Response(found, media_type="application/json")
