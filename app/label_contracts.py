@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Required
+from typing import Annotated, Any, Final, Required
 
 from pydantic import Field, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from app.contracts import REQUEST_CONFIG, Label
+from app.contracts import REQUEST_CONFIG
+from app.errors import Faults
+from app.items import validate
 from app.reply_contracts import REPLY_CONFIG
-from audit.labels import Answer
+from audit.labels import MAX_NOTE, MAX_WORD, Answer, NewLabel
 
-MAX_NOTE: Final = 16_384
+Word = Annotated[str, Field(max_length=MAX_WORD)]
 
 AnswerField = Annotated[
     Answer,
@@ -28,9 +30,9 @@ class LabelRequest(TypedDict, total=False):
     """What somebody says about the answer of a stored verdict."""
 
     answer: Required[AnswerField]
-    labeler: Required[Annotated[Label, Field(min_length=1, description="who says so", examples=["ada"])]]
+    labeler: Required[Annotated[Word, Field(min_length=1, description="who says so", examples=["ada"])]]
     cause: Annotated[
-        Label | None, Field(description="why the verdict is wrong, in a word of your own", examples=["unit"])
+        Word | None, Field(description="why the verdict is wrong, in a word of your own", examples=["unit"])
     ]
     note: Annotated[
         Annotated[str, Field(max_length=MAX_NOTE)] | None,
@@ -65,3 +67,12 @@ class StoredLabel(TypedDict):
 
 
 LABEL: Final = TypeAdapter(LabelRequest)
+
+
+def read_label(fields: Any) -> NewLabel:
+    """A label as somebody sent it, its texts storable already. Raises Problem."""
+    faults = Faults()
+    found = validate(LABEL, fields, "", faults)
+    faults.raise_if_any()
+    assert found is not None  # noqa: S101 - there is a fault or a value
+    return NewLabel(**{name: value for name, value in found.items() if value is not None})

@@ -66,14 +66,15 @@ class Exporter:
     def rewards(self, wanted: VerdictFilter) -> Iterator[dict[str, Any]]:
         """Rewards of the responses to one prompt in one step: `{"prompt_id", "rewards"}`, oldest first.
 
-        A prompt goes by its group where that is named. Verdicts that name neither, and unscorable ones, are
-        left out, and so are those that were not stored: these are samples of groups.
+        A prompt goes by its group where that is named. Verdicts that name neither, unscorable ones and
+        canaries, which no loss holds, are left out, and so are those that were not stored: these are samples
+        of groups.
         """
         group = func.coalesce(verdict.c.group_id, verdict.c.prompt_id)
         query = (
             matching(select(verdict.c.run, verdict.c.step, group.label("group"), verdict.c.prompt_id), wanted)
             .add_columns(verdict.c.reward)
-            .where(group.is_not(None), verdict.c.reward.is_not(None))
+            .where(group.is_not(None), verdict.c.reward.is_not(None), ~verdict.c.canary)
             .order_by(verdict.c.run, verdict.c.step, group, verdict.c.id)
         )
         rows = self._run(lambda connection: connection.execute(query).all())

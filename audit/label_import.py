@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
 from sqlalchemy import Engine
 
 from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import LogUnavailableError, UnknownVerdictError
-from audit.labels import ANSWERS, Label, LabelBook, NewLabel, labels_of, standing
+from audit.keys import column_text
+from audit.labels import ANSWERS, MAX_NOTE, MAX_WORD, Label, LabelBook, NewLabel, labels_of, standing
 
 Result = Literal["added", "known", "unknown_verdict"]
 
 _NEW_FIELDS: Final = ("answer", "labeler", "cause", "note", "drawn")
+_LONGEST: Final = {"labeler": MAX_WORD, "cause": MAX_WORD, "note": MAX_NOTE}
+_LONGEST_ID: Final = 64
+_CLOCKS_DIFFER: Final = timedelta(days=1)
 
 
 class BadLabelLineError(ValueError):
@@ -68,7 +72,7 @@ def _labels(line: bytes) -> Iterator[Label | tuple[str, NewLabel]]:
     """The labels of a line: of an exported verdict, exported by themselves, or written by hand."""
     try:
         fields = json.loads(line.decode("utf-8", "surrogatepass"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadLabelLineError(f"not JSON: {error}") from None
     if not isinstance(fields, dict):
         raise BadLabelLineError("not an object")
@@ -83,10 +87,7 @@ def _labels(line: bytes) -> Iterator[Label | tuple[str, NewLabel]]:
 def _stored(fields: Any) -> Label:
     if not isinstance(fields, dict):
         raise BadLabelLineError("labels: not a list of objects")
-    try:
-        moment = datetime.fromisoformat(_text(fields, "created_at"))
-    except ValueError:
-        raise BadLabelLineError("created_at: not a time") from None
+    moment = _moment(_text(fields, "created_at"))
     new = _new(fields)
     return Label(
         id=_text(fields, "id"),
@@ -95,6 +96,18 @@ def _stored(fields: Any) -> Label:
         withdraws=_text(fields, "withdraws", optional=True) or None,
         **{name: getattr(new, name) for name in _NEW_FIELDS},
     )
+
+
+def _moment(text: str) -> datetime:
+    """When a label was made; without a zone in UTC. One from the future would outdo every later label."""
+    try:
+        read = datetime.fromisoformat(text)
+        moment = read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadLabelLineError("created_at: not a time") from None
+    if not datetime.fromtimestamp(0, UTC) <= moment <= datetime.now(UTC) + _CLOCKS_DIFFER:
+        raise BadLabelLineError("created_at: before 1970 or in the future")
+    return moment
 
 
 def _new(fields: dict[str, Any]) -> NewLabel:
@@ -119,4 +132,7 @@ def _text(fields: dict[str, Any], name: str, *, optional: bool = False) -> str:
         return ""
     if not isinstance(value, str) or not (value or optional):
         raise BadLabelLineError(f"{name}: not a text" if name in fields else f"{name} is missing")
-    return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    longest = _LONGEST.get(name, _LONGEST_ID)
+    if len(value) > longest:
+        raise BadLabelLineError(f"{name}: more than {longest:,} characters")
+    return column_text(value)

@@ -23,6 +23,11 @@ _T = TypeVar("_T")
 
 ANSWERS: Final[tuple[Answer, ...]] = get_args(Answer)
 
+MAX_WORD: Final = 1024
+"""Characters of a labeler's name and of a cause, at most."""
+
+MAX_NOTE: Final = 16_384
+
 
 @dataclass(frozen=True, slots=True)
 class NewLabel:

@@ -16,6 +16,7 @@ from audit.comparisons import cohen_kappa
 from audit.database import DATABASE_ERRORS, fault, reading_engine
 from audit.errors import LogUnavailableError
 from audit.estimate_queries import group_of
+from audit.keys import index_key
 from audit.labels import ANSWERS, Label, Truth, as_label, labels_of, truths
 from audit.reader import matching
 from audit.review_queue import Candidate, Entry, QueueStratum, is_second_look, plan
@@ -247,8 +248,8 @@ class _Strata:
             *(stratum_count.c[column.name] for column in _CELL), func.sum(stratum_count.c.verdicts).label("n")
         ).group_by(*(stratum_count.c[column.name] for column in _CELL))
         for name in ("verifier", "version", "data_source", "stratum"):
-            if getattr(self._wanted, name) is not None:
-                counts = counts.where(stratum_count.c[name] == getattr(self._wanted, name))
+            if (value := getattr(self._wanted, name)) is not None:
+                counts = counts.where(stratum_count.c[name] == index_key(value))
         opinions = (
             select(*_CELL, verdict.c.second, func.count().label("n"))
             .where(verdict.c.sampled)

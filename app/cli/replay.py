@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,15 +63,15 @@ def replay(  # noqa: PLR0913, PLR0917 - one for each condition
     )  # fmt: skip
     if file is not None and wanted != VerdictFilter():
         raise CommandError("conditions choose among the verdicts of the database, not of a file")
-    with ReplayResults(output) as results, _documents(file, wanted) as (documents, total):
-        try:
+    try:
+        with ReplayResults(output) as results, _documents(file, wanted) as (documents, total):
             asyncio.run(_replay(documents, total, url, results))
-        except KeyboardInterrupt:
-            goes_on = "; the same command goes on from here" if output is not None else ""
-            raise CommandError(f"interrupted{goes_on}", 130) from None
-        except LogUnavailableError as error:
-            raise CommandError(f"the verdict log cannot be read: {error}") from None
-        _show(results.comparisons)
+    except KeyboardInterrupt:
+        goes_on = "; the same command goes on from here" if output is not None else ""
+        raise CommandError(f"interrupted{goes_on}", 130) from None
+    except LogUnavailableError as error:
+        raise CommandError(f"the verdict log cannot be read: {error}") from None
+    _show(results.comparisons)
     turned_wrong = sum(one.turned_wrong for one in results.comparisons.by_versions.values())
     if turned_wrong:
         raise CommandError(f"{turned_wrong:,} labelled verdicts turned wrong", 1)
@@ -135,33 +135,30 @@ def _chunks(documents: Iterator[bytes]) -> Iterator[list[bytes]]:
 
 
 def _show(comparisons: Comparisons) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("verifier", "before", "now")
-    columns: list[tuple[str, Callable[[Comparison], str]]] = [
-        ("items", lambda one: f"{one.items:,}"),
-        ("reject > accept", lambda one: f"{one.flips.get('accepted', 0):,}"),
-        ("accept > reject", lambda one: f"{one.flips.get('rejected', 0):,}"),
-        ("McNemar p", lambda one: f"{one.p_flips:.4g}"),
-        ("null", lambda one: f"{one.flips.get('unscorable', 0):,}"),
-        ("labelled", lambda one: f"{one.labelled:,}"),
-        ("wrong now", lambda one: f"{one.wrong:,}"),
-        ("turned wrong", lambda one: f"{one.turned_wrong:,}"),
-        ("turned right", lambda one: f"{one.turned_right:,}"),
-        ("McNemar p ", lambda one: f"{one.p_errors:.4g}"),
-    ]
-    for title, _ in columns:
-        table.add_column(title, justify="right")
     for versions, comparison in sorted(comparisons.by_versions.items()):
-        table.add_row(*versions, *(text(comparison) for _, text in columns))
-    Console().print(table)
+        typer.echo("\n".join(_told(*versions, comparison)))
     for item in comparisons.turned_wrong:
         before, now = item.before, item.now
         typer.echo(
             f"{item.id}: {item.verifier} said {_word(before.correct)} ({before.reason}), now "
             f"{_word(now.correct)} ({now.reason}); the label says {item.answer}"
         )
+
+
+def _told(verifier: str, before: str, now: str, one: Comparison) -> list[str]:
+    """A comparison in lines that no terminal and no log is too narrow for."""
+    flips = one.flips
+    head = f"{verifier} {before}, now {now or 'none'}: {one.items:,} judged again"
+    changed = (
+        f"  reject > accept {flips.get('accepted', 0):,}, accept > reject {flips.get('rejected', 0):,} "
+        f"(McNemar p {one.p_flips:.4g}), null now {flips.get('unscorable', 0):,}, "
+        f"null before {flips.get('scored', 0):,}"
+    )
+    labelled = (
+        f"  labelled {one.labelled:,}: wrong now {one.wrong:,}, turned wrong {one.turned_wrong:,}, "
+        f"turned right {one.turned_right:,} (McNemar p {one.p_errors:.4g})"
+    )
+    return [head, changed, labelled]
 
 
 def _word(correct: bool | None) -> str:

@@ -9,6 +9,7 @@ from fastapi import Request, Response
 
 from app.auth import refuse_foreign_change
 from app.errors import Problem
+from audit.keys import column_text
 
 MAX_FORM_BYTES: Final = 64 << 10
 MAX_NAME: Final = 200
@@ -17,7 +18,7 @@ _YEAR_S: Final = 365 * 24 * 3600
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form; of several with one name the first. Raises Problem."""
+    """The fields of a form, storable; of several with one name the first. Raises Problem."""
     refuse_foreign_change(request.scope["headers"])
     if request.headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
         raise Problem("unsupported_media_type", "the body must be a form")
@@ -28,7 +29,7 @@ async def read_form(request: Request) -> dict[str, str]:
             raise Problem("body_too_large", f"a form has at most {MAX_FORM_BYTES} bytes")
     fields: dict[str, str] = {}
     for name, value in parse_qsl(body.decode("utf-8", "replace"), errors="replace"):
-        fields.setdefault(name, value)
+        fields.setdefault(name, column_text(value))
     return fields
 
 
@@ -45,7 +46,7 @@ def remember_labeler(response: Response, name: str) -> None:
 
 
 def _clean(name: str) -> str:
-    return " ".join(name.split())[:MAX_NAME]
+    return " ".join(column_text(name).split())[:MAX_NAME]
 
 
 def labeler_in(fields: dict[str, str]) -> str:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.errors import Problem
+from app.label_contracts import read_label
 from app.pages.dashboard import dashboard_values
 from app.pages.forms import labeler_in, labeler_of, read_form, remember_labeler
 from app.pages.query import read_query
@@ -18,7 +19,7 @@ from app.pages.review import Review, review_values, sample_values
 from app.routes.plain import PlainRoute
 from app.service import Service
 from audit.errors import LabelNotStoredError, LogUnavailableError, UnknownLabelError, UnknownVerdictError
-from audit.labels import ANSWERS, NewLabel
+from audit.labels import ANSWERS
 
 GROUPINGS: Final = ("version", "data_source", "verifier", "none")
 """What the dashboard's table of rates may be by; the first unless another is asked for."""
@@ -63,14 +64,10 @@ async def label(request: Request, id: str) -> Response:  # noqa: A002
     name = labeler_in(fields) or review.labeler
     if not name or fields.get("answer") not in ANSWERS:
         raise Problem("invalid_request", "a label needs a labeler's name and an answer")
-    new = NewLabel(
-        answer=fields["answer"],  # type: ignore[arg-type]  # one of ANSWERS
-        labeler=name,
-        cause=fields.get("cause") or None,
-        note=fields.get("note") or None,
-        drawn=fields.get("drawn") == "1",
-    )
+    sent = {part: fields[part] for part in ("answer", "cause", "note") if fields.get(part)}
+    new = read_label({**sent, "labeler": name, "drawn": fields.get("drawn") == "1"})
     await _in_thread(review.service.labels.add, id, new)
+    review.service.metrics.count_label(new.answer)
     review = review.of(name)
     at = id if review.permanent else fields.get("next", "")
     response = await _step(request, review, at, labelled=(id, new.answer))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
 from app.auth import refuse_foreign_change
 from app.body import parse_body, read_body
-from app.errors import Faults, Problem
-from app.items import clean, validate
+from app.errors import Problem
+from app.items import clean
 from app.json_reply import json_reply
-from app.label_contracts import LABEL, LabelRequest, StoredLabel
+from app.label_contracts import LabelRequest, StoredLabel, read_label
 from app.openapi import documented
 from app.service import Service
 from audit.errors import LabelNotStoredError, UnknownLabelError, UnknownVerdictError
@@ -61,13 +61,8 @@ async def _read(request: Request, service: Service) -> NewLabel:
         document = parse_body(await read_body(request, _MAX_BODY_BYTES, held))
     finally:
         held.release()
-    faults = Faults()
     clean(document, document.value)
-    fields = validate(LABEL, document.value, "", faults)
-    faults.raise_if_any()
-    assert fields is not None  # noqa: S101 - there is a fault or a value
-    sent: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-    return NewLabel(**sent)
+    return read_label(document.value)
 
 
 async def _stored(act: Callable[[], Label], status: int) -> Response:

@@ -12,6 +12,7 @@ from sqlalchemy import insert, update
 
 from audit.database import writing_engine
 from audit.errors import LogUnavailableError
+from audit.keys import index_key
 from audit.labels import LabelBook, NewLabel, Truth
 from audit.log import VerdictLog
 from audit.review import Queue, ReviewReader, agreement
@@ -143,6 +144,14 @@ def test_filters_and_ids_narrow_it(desk: Desk) -> None:
     assert ids(desk.queue(run="r8").items) == []
     assert ids(desk.queue(among=[other.id]).items) == [other.id]
     assert desk.queue(among=[]).items == []
+
+
+def test_long_words_are_found_by_their_whole_text(desk: Desk) -> None:
+    """A name too long for an index is a filter like any other, of the queue too."""
+    name = "n" * 1_000
+    one = made("accept/plain", 0.1, data_source=index_key(name))
+    desk.keep(one, made("accept/plain", 0.2, data_source=index_key(name + "n")))
+    assert ids(desk.queue(data_source=name).items) == [one.id]
 
 
 def test_second_looks_are_offered_to_somebody_else(desk: Desk) -> None:

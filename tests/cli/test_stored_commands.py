@@ -189,8 +189,21 @@ def test_labels_come_back(made: Made, tmp_path: Path) -> None:
     ).fetchall() == [(1,)]
 
 
+NO_MOMENTS = [
+    "yesterday",
+    "0001-01-01T00:00:00",
+    "0001-01-01T00:00:00+23:59",
+    "9999-12-31T23:59:59-23:59",
+    "9999-12-31T23:59:59Z",
+    "1969-12-31T23:59:59Z",
+]
+"""Of labels: not times, or times at which nobody can have labelled."""
+
+
 def test_bad_labels_are_named(made: Made, tmp_path: Path) -> None:
     """What is no label, or of no verdict here, is counted, and the exit status is 1; nothing is stored."""
+    here = made.replies[0]["id"]
+    stored = {"id": "l", "verdict_id": here, "created_at": "2026-01-01", "answer": "correct", "labeler": "a"}
     lines = [
         "not json",
         "[]",
@@ -199,6 +212,11 @@ def test_bad_labels_are_named(made: Made, tmp_path: Path) -> None:
         {"verdict_id": "x", "answer": "correct"},
         {"verdict_id": "x", "answer": "correct", "labeler": "a", "drawn": 1},
         {"id": "v", "labels": [3]},
+        "[" * 100_000,
+        "1" * 10_000,
+        *({**stored, "created_at": moment} for moment in NO_MOMENTS),
+        *({**stored, name: "x" * 20_000} for name in ("id", "verdict_id", "withdraws", "labeler", "cause")),
+        {**stored, "note": "x" * 20_000},
     ]
     unknown = {"verdict_id": "not stored here", "answer": "correct", "labeler": "a"}
     before = labels_in(made.data_dir)
@@ -222,6 +240,11 @@ def test_replay_of_the_same_verifiers_flips_nothing(made: Made, tmp_path: Path) 
         lines = [json.loads(line) for line in results.read_text().splitlines()]
         assert done.status == 0, done.out + done.err
         assert {line["flip"] for line in lines} == {"same"}
+        assert (
+            "numeric 1.0.0, now 1.0.0: 4 judged again\n  reject > accept 0, accept > reject 0 (" in done.out
+        )
+        assert "  labelled 2: wrong now 0, turned wrong 0, turned right 0 (McNemar p 1)" in done.out
+        assert max(map(len, done.out.splitlines())) < 120
         assert len(lines) == len(ITEMS)
 
 
@@ -282,11 +305,28 @@ def test_a_replay_goes_on(made: Made, tmp_path: Path) -> None:
         assert results.read_bytes() == other
 
 
+def test_canaries_are_in_no_group(made: Made, tmp_path: Path) -> None:
+    """A canary's reward is not among those of its prompt, which the loss holds."""
+    rewards = exported(made, tmp_path / "rewards.jsonl", "--rewards")
+    canary = ITEMS[0] | {"meta": META | {"canary": True}}
+    reply = httpx.post(f"{made.url}/v1/verify", json=canary, timeout=60).json()
+    while httpx.get(f"{made.url}/v1/audit/verdicts/{reply['id']}").is_error:
+        time.sleep(0.1)
+    assert exported(made, tmp_path / "again.jsonl", "--rewards") == rewards
+
+
 def test_no_database(tmp_path: Path) -> None:
-    """Without a verdict log the commands say so, and make none."""
+    """Without a verdict log the commands say so, and make none; of one that cannot be read, why."""
     for arguments in (["export", "-o", tmp_path / "x"], ["labels", "import", tmp_path / "x"], ["replay"]):
         done = run(tmp_path / "nothing", *arguments)
         assert done.status == 2
         assert "there is no verdict log" in done.err
     assert not (tmp_path / "nothing").exists()
     assert not (tmp_path / "x").exists()
+    (tmp_path / "goldcheck.db").write_bytes(b"no database" * 1000)
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text('{"verdict_id": "v", "answer": "correct", "labeler": "ada"}\n')
+    for arguments in (["export", "-o", tmp_path / "x"], ["labels", "import", labels], ["replay"]):
+        done = run(tmp_path, *arguments)
+        assert (done.status, done.err.count("\n")) == (2, 1), done.err
+        assert "not a database" in done.err

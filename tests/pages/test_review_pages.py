@@ -288,6 +288,8 @@ def test_a_verdict_that_is_not_stored(pages: Client) -> None:
         ("/audit/labels/none/withdraw", {}, 404),
         ("/audit/labeler", {"labeler": "  "}, 422),
         ("/audit/r/{id}/label", {"answer": "correct", "note": "x" * 70_000}, 413),
+        ("/audit/r/{id}/label", {"answer": "correct", "note": "x" * 20_000}, 422),
+        ("/audit/r/{id}/label", {"answer": "correct", "cause": "x" * 2_000}, 422),
     ],
 )
 def test_bad_forms(pages: Client, path: str, fields: dict[str, str], status: int) -> None:
@@ -295,6 +297,28 @@ def test_bad_forms(pages: Client, path: str, fields: dict[str, str], status: int
     reply = send(pages, path.format(id=judged(pages, "bad")), "ada", **fields)
     assert reply.status_code == status
     assert reply.headers["content-type"] == "application/problem+json"
+
+
+def test_texts_of_forms_are_stored_as_those_of_the_api(pages: Client) -> None:
+    """NUL and lone surrogates become U+FFFD, as any database takes them; the label is counted."""
+    verdict_id = judged(pages, "unstorable")
+    before = labels_counted(pages)
+    sent = b"answer=unsure&labeler=a%00da&cause=%00&note=%ED%A0%80x"
+    headers = {"content-type": "application/x-www-form-urlencoded", "cookie": "goldcheck_labeler=%00"}
+    reply = pages.post(f"/audit/r/{verdict_id}/label", content=sent, headers=headers)
+    assert reply.status_code in {200, 303}
+    (label,) = pages.get(f"/v1/audit/verdicts/{verdict_id}").json()["labels"]
+    assert (label["labeler"], label["cause"]) == ("a\ufffdda", "\ufffd")
+    assert set(label["note"]) == {"\ufffd", "x"}
+    assert labels_counted(pages) == before + 1
+
+
+def labels_counted(client: Client) -> float:
+    """Labels of all answers, by the metrics."""
+    found = re.findall(
+        r"^goldcheck_audit_labels_total\{.*\} (.+)$", client.get("/metrics").text, re.MULTILINE
+    )
+    return sum(map(float, found))
 
 
 @pytest.mark.parametrize(
