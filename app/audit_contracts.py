@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, with_config
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from app.contracts import MAX_INTEGER, MAX_LABEL
 from app.label_contracts import StoredLabel
 from app.reply_contracts import REPLY_CONFIG, Status, StopReason
+from audit.keys import column_text
 
 MAX_PAGE: Final = 1000
 
-Text = Annotated[str | None, Field(max_length=MAX_LABEL)]
+Storable = AfterValidator(lambda text: text and column_text(text))
+"""A query or an id as it would be stored; some databases refuse NUL even in a question."""
+
+Text = Annotated[str | None, Field(max_length=MAX_LABEL), Storable]
+RowId = Annotated[str, Storable]
 Step = Annotated[int | None, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 
 

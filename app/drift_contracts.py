@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from app.audit_contracts import Storable
 from app.contracts import Label
 from app.estimate_contracts import Slice
 from app.reply_contracts import REPLY_CONFIG
@@ -20,7 +21,7 @@ def _field(description: str, example: Any, **limits: Any) -> Any:
 class DriftQuery(Slice):
     """Whose rates to follow."""
 
-    verifier: Label = Field(description="name of the verifier", examples=["numeric"])
+    verifier: Annotated[Label, Storable] = Field(description="name of the verifier", examples=["numeric"])
     by: Literal["window", "version"] = Field(
         "window",
         description="window: stretches of time, each beside all before it; version: each beside the one"

@@ -7,8 +7,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from app.audit_contracts import MAX_PAGE, Text, VerdictConditions
+from app.audit_contracts import MAX_PAGE, Storable, Text, VerdictConditions
 from app.reply_contracts import REPLY_CONFIG
+from audit.labels import MAX_WORD
 from audit.series import By
 
 
@@ -16,9 +17,9 @@ class QueueQuery(VerdictConditions):
     """Which samples may be among those to label. `labelled` and `status` are not looked at: none is labelled,
     all are scored."""
 
-    for_labeler: str = Field(
+    for_labeler: Annotated[str, Storable] = Field(
         "",
-        max_length=200,
+        max_length=MAX_WORD,
         description="who is to label: no second look at one's own labels",
         examples=["ada"],
     )

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, inspect, select, text
+from sqlalchemy import Engine, create_engine, event, func, inspect, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
@@ -24,6 +24,8 @@ BUSY_TIMEOUT_S = 2.0
 JOURNAL_BYTES = 64 << 20
 """The write-ahead log is cut back to this size after a checkpoint."""
 
+_PREPARING = 0x676F6C64
+"""PostgreSQL's advisory lock of those who prepare a database."""
 
 DATABASE_ERRORS = (SQLAlchemyError, sqlite3.Error, OSError)
 """What a database in trouble raises. SQLite's own error comes unwrapped where a connection is set up."""
@@ -83,6 +85,8 @@ def prepare(engine: Engine) -> None:
         if engine.dialect.name == "sqlite":
             _make_write_ahead(engine)
         with engine.begin() as connection:
+            if engine.dialect.name == "postgresql":
+                connection.execute(select(func.pg_advisory_xact_lock(_PREPARING)))
             if _revision(connection) != schema.REVISION:
                 from audit.migrations.upgrade import upgrade
 

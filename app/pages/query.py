@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlencode
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from app.audit_contracts import MAX_PAGE, VerdictQuery
+from app.audit_contracts import MAX_PAGE, Storable, VerdictQuery
 from app.fault_words import describe
 from audit.types import VerdictFilter
 
@@ -24,7 +24,7 @@ class PageQuery(VerdictQuery):
 
     order: Literal["queue", "newest"] = "queue"
     blind: bool = True
-    at: str | None = Field(None, max_length=64)
+    at: Annotated[str | None, Field(max_length=64), Storable] = None
     """Id of the verdict that is shown; None: the first."""
     limit: int = Field(200, ge=1, le=MAX_PAGE)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
 
-from app.audit_contracts import StoredVerdict, VerdictPage, VerdictQuery
+from app.audit_contracts import RowId, StoredVerdict, VerdictPage, VerdictQuery
 from app.errors import Fault, Problem
 from app.json_reply import json_reply
 from app.openapi import documented
@@ -33,7 +33,7 @@ async def list_verdicts(request: Request, query: Annotated[VerdictQuery, Query()
 
 
 @router.get("/verdicts/{id}", **documented(StoredVerdict, errors=["unknown_verdict", "log_unavailable"]))
-async def get_verdict(request: Request, id: str) -> Response:  # noqa: A002 - the contract's name
+async def get_verdict(request: Request, id: RowId) -> Response:  # noqa: A002 - the contract's name
     """One stored verdict with prompt, ground truth, response and reply, exactly as judged."""
     service: Service = request.app.state.service
     try:

@@ -8,6 +8,7 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
+from app.audit_contracts import RowId
 from app.auth import refuse_foreign_change
 from app.body import parse_body, read_body
 from app.errors import Problem
@@ -34,7 +35,7 @@ _CREATED: Final = 201
         statuses=(_CREATED,),
     ),
 )
-async def add_label(request: Request, id: str) -> Response:  # noqa: A002 - the contract's name
+async def add_label(request: Request, id: RowId) -> Response:  # noqa: A002 - the contract's name
     """Say whether the answer of a stored verdict is right. It is on disk when the reply comes."""
     refuse_foreign_change(request.scope["headers"])
     service: Service = request.app.state.service
@@ -48,7 +49,7 @@ async def add_label(request: Request, id: str) -> Response:  # noqa: A002 - the 
     "/labels/{id}",
     **documented(StoredLabel, errors=["foreign_change", "unknown_label", "label_not_stored"]),
 )
-async def withdraw_label(request: Request, id: str) -> Response:  # noqa: A002 - as above
+async def withdraw_label(request: Request, id: RowId) -> Response:  # noqa: A002 - as above
     """Take a label back. Nothing is deleted: the reply is the row that says so."""
     refuse_foreign_change(request.scope["headers"])
     service: Service = request.app.state.service

@@ -8,9 +8,11 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
+from audit.keys import column_text
+
 
 class PlainRoute(APIRoute):
-    """Calls the endpoint with the request and the path's parameters, as text.
+    """Calls the endpoint with the request and the path's parameters, as texts that any database takes.
 
     Solving dependencies that are not there costs more than judging a number.
     """
@@ -20,7 +22,8 @@ class PlainRoute(APIRoute):
         endpoint = self.endpoint
 
         async def handle(request: Request) -> Response:
-            response: Response = await endpoint(request=request, **request.path_params)
+            named = {name: column_text(text) for name, text in request.path_params.items()}
+            response: Response = await endpoint(request=request, **named)
             return response
 
         return handle

@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from serving import Client, post, serving, verify
 
+from app.audit_contracts import ExportQuery, RowId
+from app.drift_contracts import DriftQuery
+from app.estimate_contracts import EstimateQuery
+from app.pages.query import PageQuery
+from app.review_contracts import QueueQuery, SeriesQuery
 from app.settings import Settings
 from audit.sampling import unit_interval
 
@@ -144,6 +150,23 @@ def test_unknown_verdict(auditing: Client) -> None:
         reply = auditing.get(f"{LIST}/{verdict_id}")
         assert reply.status_code == 404
         assert reply.json()["code"] == "unknown_verdict"
+
+
+@pytest.mark.parametrize(
+    "model", [ExportQuery, DriftQuery, EstimateQuery, PageQuery, QueueQuery, SeriesQuery]
+)
+def test_questions_hold_no_nul(model: type[BaseModel]) -> None:
+    """Texts are asked for as they would be stored: PostgreSQL refuses NUL even in a question."""
+    asked = 0
+    for name in model.model_fields:
+        try:
+            value = getattr(model.model_validate({"verifier": "v"} | {name: "a\0"}), name)
+        except ValidationError:
+            continue
+        assert value == "a\ufffd", name
+        asked += 1
+    assert asked > 1
+    assert TypeAdapter(RowId).validate_python("\0") == "\ufffd"
 
 
 def test_replies_fit_the_document(auditing: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from alembic.autogenerate import compare_metadata
@@ -23,9 +24,9 @@ print("alembic" in sys.modules)
 """
 
 
-def prepare_elsewhere(path: Path) -> subprocess.Popen[str]:
+def prepare_elsewhere(url: str) -> subprocess.Popen[str]:
     """Prepare the database in another process, which prints whether it loaded Alembic."""
-    command = [sys.executable, "-c", PREPARE, url_of(path)]
+    command = [sys.executable, "-c", PREPARE, url]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -57,9 +58,10 @@ def test_file_settings(tmp_path: Path) -> None:
     assert rows(path, "PRAGMA auto_vacuum") == [(2,)]
 
 
-def test_several_processes_at_once(tmp_path: Path) -> None:
-    """Workers that start together on an empty folder all find the database ready; one of them builds it."""
-    processes = [prepare_elsewhere(tmp_path / "log.db") for _ in range(4)]
+def test_several_processes_at_once(new_database: Callable[[], str]) -> None:
+    """Workers that start together on an empty database all find it ready; one of them builds it."""
+    url = new_database()
+    processes = [prepare_elsewhere(url) for _ in range(4)]
     loaded = [process.communicate(timeout=60)[0].strip() for process in processes]
     assert [process.returncode for process in processes] == [0] * 4
     assert sorted(loaded) == ["False", "False", "False", "True"]

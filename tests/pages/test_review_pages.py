@@ -299,6 +299,11 @@ def test_bad_forms(pages: Client, path: str, fields: dict[str, str], status: int
     assert reply.headers["content-type"] == "application/problem+json"
 
 
+def test_an_address_holds_no_nul(pages: Client) -> None:
+    """PostgreSQL refuses one even in a question: what is looked for is what would be stored."""
+    assert "<code>a\ufffd</code>" in page(pages, "/audit/r/a%00", 404)
+
+
 def test_texts_of_forms_are_stored_as_those_of_the_api(pages: Client) -> None:
     """NUL and lone surrogates become U+FFFD, as any database takes them; the label is counted."""
     verdict_id = judged(pages, "unstorable")
