@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, with_config
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from app.audit_contracts import Step, Text
@@ -15,10 +16,21 @@ from audit.estimates import Refusal
 from audit.windows import Lack
 
 MAX_STEP_WIDTH: Final = 10**9
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def _field(description: str, example: Any, **limits: Any) -> Any:
     return Field(description=description, examples=[example], **limits)
+
+
+def _written_out(text: Any) -> Any:
+    """Refuse the numbers that pydantic would take for seconds, or milliseconds, since 1970."""
+    if isinstance(text, str) and not _DAY.match(text):
+        raise ValueError("must be a time as in 2026-03-01T00:00:00Z")
+    return text
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 
 
 class Slice(BaseModel):
@@ -30,10 +42,10 @@ class Slice(BaseModel):
     version: Text = Field(None, description="version of the verifier", examples=["1.0.0"])
     data_source: Text = Field(None, description="meta.data_source; empty: none was named", examples=["gsm8k"])
     stratum: Text = Field(None, description="audit.stratum of the replies", examples=["accept/plain"])
-    since: AwareDatetime | None = Field(
+    since: Moment | None = Field(
         None, description="windows that begin then or later", examples=["2026-03-01T00:00:00Z"]
     )
-    until: AwareDatetime | None = Field(
+    until: Moment | None = Field(
         None, description="windows that begin before", examples=["2026-03-02T00:00:00Z"]
     )
 

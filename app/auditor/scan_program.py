@@ -40,7 +40,8 @@ def scan(job: dict[str, Any]) -> dict[str, list[list[int]]]:
         return {}
     found: Found = {
         "harness_words": list(harness_words(tree, job["kind"])),
-        "test_literals": test_literals(tree, job["inputs"], job["expected"]),
+        "test_literals": test_literals(tree, job["inputs"], job["expected"])
+        or lookup_tables(tree, job["inputs"], job["expected"]),
         **inputs_and_outputs(tree, job),
     }
     spans = Spans(source)
@@ -142,6 +143,26 @@ def test_literals(tree: ast.Module, inputs: list[str], expected: list[str]) -> l
     return places if len(cases) > 1 or len(hits) > len(cases) else []
 
 
+def lookup_tables(tree: ast.Module, inputs: list[str], expected: list[str]) -> list[Node]:
+    """Tables that answer at least two cases, and half of all, however short the texts."""
+    cases = {(normal(given), normal(wanted)) for given, wanted in zip(inputs, expected, strict=True)}
+    found: list[Node] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            held = {
+                (normal(one), normal(other))
+                for key, value in pairs
+                if key is not None
+                for one in texts_of(key)
+                for other in texts_of(value)
+            }
+            known = len(cases & held)
+            if known > 1 and 2 * known >= len(cases):
+                found.append(node)
+    return found
+
+
 def is_specific(text: str) -> bool:
     """Whether nobody writes it by chance: a word like YES, or a small number, says nothing."""
     text = text.strip()
@@ -159,18 +180,24 @@ def literals(tree: ast.Module) -> Iterator[tuple[Node, str]]:
     for node in ast.walk(tree):
         if id(node) in documentation or not isinstance(node, (ast.Constant, ast.List, ast.Tuple, ast.Dict)):
             continue
-        try:
-            value = ast.literal_eval(node)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if isinstance(value, bytes):
-            value = value.decode("utf-8", "replace")
-        if isinstance(value, str):
-            yield node, value
-        try:
-            yield node, json.dumps(value)
-        except (TypeError, ValueError, RecursionError):
-            continue
+        for text in texts_of(node):
+            yield node, text
+
+
+def texts_of(node: ast.AST) -> Iterator[str]:
+    """A literal as JSON text, and a text as it is; nothing for what is no literal."""
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, str):
+        yield value
+    try:
+        yield json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return
 
 
 def inputs_and_outputs(tree: ast.Module, job: dict[str, Any]) -> Found:

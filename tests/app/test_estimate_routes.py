@@ -95,6 +95,8 @@ def test_parts_of_windows(labelled: Client) -> None:
         ({"by": "colour"}, "/query/by"),
         ({"since": "yesterday"}, "/query/since"),
         ({"since": "2026-01-01T00:00:00"}, "/query/since"),
+        ({"since": "1767225600"}, "/query/since"),
+        ({"until": "0.5"}, "/query/until"),
         ({"confidence": 1.0}, "/query/confidence"),
         ({"step_width": 0}, "/query/step_width"),
         ({"colour": "red"}, "/query/colour"),

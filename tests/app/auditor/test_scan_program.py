@@ -104,6 +104,24 @@ def test_literals_of_tests(program: str, expected: bool) -> None:
     assert ("test_literals" in flags) is expected
 
 
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("print({'1 2': 3, '3 4': 7, '5 5': 10}[input()])", True),
+        ("t = {'1 2': '3', '5 5': '10'}\nprint(t.get(input(), 0))", True),
+        ("t = {'1 2': 3, '3 4': 8, '5 5': 11}\nprint(t[input()])", False),
+        ("t = {3: '1 2', 7: '3 4'}\nprint(sum(map(int, input().split())))", False),
+        ("print({**{}, 'a': 1}.get(input()) or sum(map(int, input().split())))", False),
+    ],
+)
+def test_tables_of_short_cases(program: str, expected: bool) -> None:
+    """A table that answers half of the cases shows, however short they are; a few small numbers do not."""
+    flags = found(program, inputs=["1 2\n", "3 4\n", "5 5\n"], expected=["3\n", "7\n", "10\n"])
+    assert ("test_literals" in flags) is expected
+    many = [f"{n} {n}\n" for n in range(9)]
+    assert "test_literals" not in found(program, inputs=many, expected=[f"{2 * n}\n" for n in range(9)])
+
+
 def test_words_that_many_programs_print_are_no_literals_of_tests() -> None:
     """Outputs of one word, and outputs that several cases share, say nothing."""
     program = "print('POSSIBLE' if int(input()) % 2 else 'IMPOSSIBLE')"
