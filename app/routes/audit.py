@@ -20,7 +20,7 @@ router: Final = APIRouter(prefix="/v1/audit")
 
 @router.get("/verdicts", **documented(VerdictPage, errors=["invalid_query", "log_unavailable"]))
 async def list_verdicts(request: Request, query: Annotated[VerdictQuery, Query()]) -> Response:
-    """Stored verdicts, newest first: a share of those scored, and all that were unscorable."""
+    """Stored verdicts, newest first: a sample of each stratum, what is labelled, and accepted canaries."""
     service: Service = request.app.state.service
     wanted = VerdictFilter(**query.model_dump(exclude={"cursor", "limit"}))
     try:
