@@ -7,7 +7,7 @@ import contextlib
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Hashable
 
-_ROOM = 16
+ROOM = 16
 """So many times the width may be inside when many requests come with little each."""
 
 
@@ -72,7 +72,7 @@ class Gate:
         if self._alone.locked() and not by_itself:
             return
         for request in list(self._waiting):
-            if self._inside.total() >= _ROOM * self._width:
+            if self._inside.total() >= ROOM * self._width:
                 break
             if request not in self._inside:
                 self._let_in(request)

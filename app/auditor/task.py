@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Final, Protocol
 
 import structlog
 
 from app.auditor.looking import Looker, needs_sandbox
+from app.boundary import boundary
 from app.intake import Intake
 from app.logs import describe_error
 from app.rejudging import Stored, read_stored
@@ -99,14 +101,11 @@ class Auditor:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(POLL_S)
-            try:
+            # Of a database in trouble the verdict log tells already.
+            with boundary(_tell_and_go_on), contextlib.suppress(LogUnavailableError):
                 await self._work()
                 if perf_counter() - self._worked_at > IDLE_S:
                     await self._looker.close()
-            except LogUnavailableError:
-                continue  # the verdict log says so already, and counts it
-            except Exception as error:
-                _log.error("the auditor failed, and goes on", **describe_error(error))
 
     async def _work(self) -> None:
         """Look at everything there is, as long as this process holds the lease."""
@@ -133,19 +132,19 @@ class Auditor:
         document = await asyncio.to_thread(self._get, verdict_id)
         if document is None:
             return  # retention was faster
-        try:
-            stored = await asyncio.to_thread(read_stored, document, self._intake)
-            async with asyncio.timeout(MOST_S):
-                findings = await self._look_interruptibly(stored)
-        except (_InterruptedError, SandboxUnavailable):
-            self._skipped = [*self._skipped, verdict_id][-_MOST_SKIPPED:]
-            return
-        except Exception as error:
-            # Kept as looked at all the same: it would fail again, before all others.
-            _log.error("no second opinion", verdict=verdict_id, **describe_error(error))
-            findings, stored = Findings(), None
-        if await asyncio.to_thread(self._store.keep, verdict_id, findings) and stored is not None:
-            self._observer.second_opinion(stored.verifier, findings)
+        verifier, findings = None, Findings()
+        # Kept as looked at even after a fault: it would fail again, before all others.
+        with boundary(partial(_tell_of, verdict_id)):
+            try:
+                stored = await asyncio.to_thread(read_stored, document, self._intake)
+                async with asyncio.timeout(MOST_S):
+                    findings = await self._look_interruptibly(stored)
+                verifier = stored.verifier
+            except (_InterruptedError, SandboxUnavailable):
+                self._skipped = [*self._skipped, verdict_id][-_MOST_SKIPPED:]
+                return
+        if await asyncio.to_thread(self._store.keep, verdict_id, findings) and verifier is not None:
+            self._observer.second_opinion(verifier, findings)
 
     async def _look_interruptibly(self, stored: Stored) -> Findings:
         """Look, but give way to requests when it takes what they need."""
@@ -163,3 +162,11 @@ class Auditor:
 
 class _InterruptedError(Exception):
     """Requests have come."""
+
+
+def _tell_and_go_on(error: Exception) -> None:
+    _log.error("the auditor failed, and goes on", **describe_error(error))
+
+
+def _tell_of(verdict_id: str, error: Exception) -> None:
+    _log.error("no second opinion", verdict=verdict_id, **describe_error(error))

@@ -14,6 +14,7 @@ import sys
 import time
 from typing import Any, Final
 
+from app.boundary import boundary
 from verifiers.math.options import MathOptions
 
 MEMORY_BYTES: Final = 1 << 30
@@ -49,13 +50,13 @@ def _answer(route: str, response: str, ground_truth: Any, options: str) -> list[
     from verifiers.math.judge import judge
 
     read = MathOptions.model_validate_json(options)
-    try:
+    raised: list[Exception] = []
+    with boundary(raised.append):  # whatever libraries raise over a response: it says nothing
         if route == "sympy":
             return [accepts(response, ground_truth, read), "sympy"]
         outcome = judge(response, ground_truth, read)
-    except Exception as error:  # whatever libraries raise over a response: it says nothing
-        return [None, type(error).__name__]
-    return [getattr(outcome, "correct", None), getattr(outcome, "reason", "unscorable")]
+        return [getattr(outcome, "correct", None), getattr(outcome, "reason", "unscorable")]
+    return [None, type(raised[0]).__name__]
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Its constructors evaluate texts, so the only text that is taken is the name of a
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -53,9 +54,8 @@ def _is_single(value: Any) -> bool:
 
 def make(element: list[Any]) -> Any:
     """The expression again; raises KeyError, TypeError or ValueError, and what sympy raises."""
-    import sympy
-
-    return _made(sympy, element)
+    # Offered to programs, not needed by the sandbox: it is here only where a program used it.
+    return _made(importlib.import_module(_PACKAGE), element)
 
 
 def _made(sympy: Any, element: list[Any]) -> Any:
