@@ -20,7 +20,7 @@ $(STAMP): requirements.lock requirements-dev.lock pyproject.toml scripts/install
 serve: install ## start the service on $(HOST):$(PORT)
 	@exec $(BIN)/goldcheck serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
-test: install ## run the test suite (about five minutes on two cores)
+test: install ## run the test suite (about ten minutes on two cores)
 	$(BIN)/pytest
 
 check: install ## what CI checks besides the tests: lint, format, types
@@ -37,7 +37,7 @@ test-hostile: install ## COUNT runs: hostile programs mixed with good ones
 	GOLDCHECK_HOSTILE_RUNS=$(COUNT) $(BIN)/pytest -m hostile tests
 
 test-hosts: install ## the threats and the handed cases as on hosts that offer less
-	$(BIN)/pytest -m hosts tests/sandbox
+	$(BIN)/pytest -m hosts $(or $(TESTS),tests/sandbox)
 
 test-languages: install ## hostile programs and compilers in every language that is installed
 	$(BIN)/pytest -m languages tests/verifiers/code tests/sandbox

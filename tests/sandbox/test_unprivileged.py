@@ -17,6 +17,8 @@ from threats import THREATS, Threat
 
 from sandbox.config import Interpreter
 
+pytestmark = pytest.mark.hosts
+
 NOBODY = 65534
 ROOT = Path(__file__).resolve().parents[2]
 
