@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import Final
 
 import structlog
 
+from app.background import Background
 from app.metrics import Metrics
 from audit.errors import LogUnavailableError
 from audit.estimate_queries import EstimateFilter
@@ -28,18 +28,15 @@ class AuditGauges:
     def __init__(self, reader: EstimateReader, metrics: Metrics) -> None:
         self._reader = reader
         self._metrics = metrics
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background("gauges of the audit", self._keep_fresh, REFRESH_S, FIRST_S)
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.create_task(self._keep_fresh())
+        self._background.start()
 
     async def close(self) -> None:
         """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._background.close()
 
     def refresh(self) -> None:
         """Set all of them once. Blocks: call it in a thread. Raises `LogUnavailableError`."""
@@ -57,10 +54,7 @@ class AuditGauges:
         self._metrics.incomplete_windows(len(self._reader.incomplete(everything)))
 
     async def _keep_fresh(self) -> None:
-        await asyncio.sleep(FIRST_S)
-        while True:
-            try:
-                await asyncio.to_thread(self.refresh)
-            except LogUnavailableError as error:
-                _log.warning("the audit's gauges are not set anew", reason=str(error))
-            await asyncio.sleep(REFRESH_S)
+        try:
+            await asyncio.to_thread(self.refresh)
+        except LogUnavailableError as error:
+            _log.warning("the audit's gauges are not set anew", reason=str(error))

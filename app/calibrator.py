@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Iterable
 from typing import Any, Final
 
 import structlog
 
+from app.background import Background
 from audit.calibration import Calibration, calibrate
 from audit.errors import LogUnavailableError
 from audit.estimate_reader import EstimateReader
@@ -29,18 +29,15 @@ class Calibrator:
         self._reader = reader
         self._verifiers = list(verifiers)
         self._table: dict[str, Calibration] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background("calibrated rewards", self.refresh, REFRESH_S)
 
     def start(self) -> None:
         """Begin to make the table; until it is there nothing is calibrated."""
-        self._task = asyncio.create_task(self._keep_fresh())
+        self._background.start()
 
     async def close(self) -> None:
         """Stop."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+        await self._background.close()
 
     def fields(self, verifier: str, stratum: str) -> dict[str, Any]:
         """The fields of a reply: a chance, or null and the reason."""
@@ -63,8 +60,3 @@ class Calibrator:
                 self._table[verifier] = await asyncio.to_thread(calibrate, self._reader, verifier, version)
             except LogUnavailableError as error:
                 _log.warning("rewards are not calibrated anew", verifier=verifier, reason=str(error))
-
-    async def _keep_fresh(self) -> None:
-        while True:
-            await self.refresh()
-            await asyncio.sleep(REFRESH_S)

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 import structlog
 
 from app.auditor.looking import Looker, needs_sandbox
+from app.background import Background
 from app.boundary import boundary
 from app.intake import Intake
 from app.logs import describe_error
@@ -80,32 +81,26 @@ class Auditor:
         self._is_busy = is_busy
         self._skipped: list[str] = []
         self._worked_at = perf_counter()
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background("second opinions", self._work_or_rest, POLL_S, POLL_S)
 
     def start(self) -> None:
         """Begin, unless the budget is nothing."""
         if self._share > 0:
-            self._task = asyncio.create_task(self._run())
+            self._background.start()
 
     async def close(self) -> None:
         """End at once; what was being looked at is looked at again another time."""
-        if self._task is None:
+        if not await self._background.close():
             return
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        self._task = None
         await self._looker.close()
         with contextlib.suppress(LogUnavailableError):
             await asyncio.to_thread(self._lease.give_up)
 
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(POLL_S)
-            # Of a database in trouble the verdict log tells already.
-            with boundary(_tell_and_go_on), contextlib.suppress(LogUnavailableError):
-                await self._work()
-                if perf_counter() - self._worked_at > IDLE_S:
-                    await self._looker.close()
+    async def _work_or_rest(self) -> None:
+        with contextlib.suppress(LogUnavailableError):  # the verdict log tells already
+            await self._work()
+            if perf_counter() - self._worked_at > IDLE_S:
+                await self._looker.close()
 
     async def _work(self) -> None:
         """Look at everything there is, as long as this process holds the lease."""
@@ -162,10 +157,6 @@ class Auditor:
 
 class _InterruptedError(Exception):
     """Requests have come."""
-
-
-def _tell_and_go_on(error: Exception) -> None:
-    _log.error("the auditor failed, and goes on", **describe_error(error))
 
 
 def _tell_of(verdict_id: str, error: Exception) -> None:
