@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, func, inspect, select, text
+from sqlalchemy import Dialect, Engine, Table, create_engine, event, func, inspect, select, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
@@ -77,6 +78,11 @@ def _configure_sqlite(engine: Engine, *, begin: str, pragmas: tuple[str, ...]) -
     @event.listens_for(engine, "begin")
     def do_begin(connection: Any) -> None:
         connection.exec_driver_sql(begin)
+
+
+def insert_into(table: Table, dialect: Dialect) -> sqlite.Insert | postgresql.Insert:
+    """An insert that may say what becomes of a row that is there already."""
+    return sqlite.insert(table) if dialect.name == "sqlite" else postgresql.insert(table)
 
 
 def prepare(engine: Engine) -> None:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import Connection, Engine
-
-from audit.database import DATABASE_ERRORS, fault, reading_engine
-from audit.errors import LogUnavailableError
+from audit.connections import Database
 from audit.estimate_queries import EstimateFilter, Rows, read
 from audit.estimates import Estimates, estimate
 from audit.intervals import CONFIDENCE, clopper_pearson
@@ -74,11 +69,7 @@ class EstimateReader:
     """Estimates on demand; a fresh connection for each call. Blocks: call it in a thread."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return reading_engine(self._url)
+        self._database = Database(url)
 
     def estimates(
         self, by: By, wanted: EstimateFilter, step_width: int = 100, confidence: float = CONFIDENCE
@@ -93,7 +84,7 @@ class EstimateReader:
 
     def incomplete(self, wanted: EstimateFilter) -> dict[int, list[Lack]]:
         """Windows of that time whose numbers are not whole, and why. Raises `LogUnavailableError`."""
-        with self._reading() as connection:
+        with self._database.transaction() as connection:
             found = incomplete_windows(connection)
         since_s, until_s = wanted.since_s or 0, wanted.until_s
         return {
@@ -102,17 +93,9 @@ class EstimateReader:
             if start >= since_s and (until_s is None or start < until_s)
         }
 
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        try:
-            with self._engine.begin() as connection:
-                yield connection
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
-
     def strata(self, by: By, wanted: EstimateFilter, step_width: int = 100) -> dict[GroupKey, Group]:
         """What was counted, sampled and labelled, by group. Raises `LogUnavailableError`."""
-        with self._reading() as connection:
+        with self._database.transaction() as connection:
             rows = read(connection, wanted, step_width if by == "step" else None)
         collected = _Collected(_key_of(by, step_width))
         if by == "step" or wanted.within_windows:

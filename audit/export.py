@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import Engine, func, select
+from sqlalchemy import func, select
 
 from audit import exact_json
-from audit.database import DATABASE_ERRORS, fault, reading_engine
-from audit.errors import LogUnavailableError
+from audit.connections import Database
 from audit.labels import Label, standing, truth
 from audit.reader import Reader, matching
 from audit.schema import verdict
@@ -36,12 +34,8 @@ class Exporter:
     """Gives out what is stored, newest first, in constant memory. Blocks; raises `LogUnavailableError`."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self._database = Database(url)
         self._reader = Reader(url)
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return reading_engine(self._url)
 
     def pages(self, wanted: VerdictFilter) -> Iterator[list[bytes]]:
         """The verdicts that match, some at a time, each a JSON document as `VerdictLog.get` gives it.
@@ -61,7 +55,8 @@ class Exporter:
         """How many match, the text search left aside."""
         query = matching(select(verdict.c.id), wanted)
         counted = select(func.count()).select_from(query.subquery())
-        return int(self._run(lambda connection: connection.scalar(counted)))
+        with self._database.transaction() as connection:
+            return connection.scalar(counted) or 0
 
     def rewards(self, wanted: VerdictFilter) -> Iterator[dict[str, Any]]:
         """Rewards of the responses to one prompt in one step: `{"prompt_id", "rewards"}`, oldest first.
@@ -77,20 +72,14 @@ class Exporter:
             .where(group.is_not(None), verdict.c.reward.is_not(None), ~verdict.c.canary)
             .order_by(verdict.c.run, verdict.c.step, group, verdict.c.id)
         )
-        rows = self._run(lambda connection: connection.execute(query).all())
+        with self._database.transaction() as connection:
+            rows = connection.execute(query).all()
         for _, members in groupby(rows, key=lambda row: (row.run, row.step, row.group)):
             found = list(members)
             yield {
                 "prompt_id": found[0].prompt_id or found[0].group,
                 "rewards": [row.reward for row in found],
             }
-
-    def _run(self, ask: Callable[[Any], Any]) -> Any:
-        try:
-            with self._engine.begin() as connection:
-                return ask(connection)
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
 
 
 def table_row(document: bytes) -> dict[str, Any]:

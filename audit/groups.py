@@ -10,13 +10,12 @@ import binascii
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import Column, Engine, Row, Select, func, select
+from sqlalchemy import Column, Row, Select, func, select
 
-from audit.database import DATABASE_ERRORS, fault, reading_engine
-from audit.errors import BadCursorError, LogUnavailableError
+from audit.connections import Database
+from audit.errors import BadCursorError
 from audit.keys import index_key
 from audit.schema import group_count
 
@@ -100,25 +99,18 @@ class GroupReader:
     """Sums of what was counted, from any thread; a fresh connection for each call."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return reading_engine(self._url)
+        self._database = Database(url)
 
     def metrics(
         self, wanted: GroupFilter, by: GroupField | None, cursor: str | None, limit: int
     ) -> dict[str, Any]:
         """See `VerdictLog.group_metrics`."""
         after = None if cursor is None else _read_cursor(cursor, by)
-        try:
-            with self._engine.begin() as connection:
-                total = connection.execute(_sums(wanted)).all()
-                rows: Sequence[Row[Any]] = []
-                if by is not None:
-                    rows = connection.execute(_sums_by(wanted, group_count.c[by], after, limit + 1)).all()
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
+        rows: Sequence[Row[Any]] = []
+        with self._database.transaction() as connection:
+            total = connection.execute(_sums(wanted)).all()
+            if by is not None:
+                rows = connection.execute(_sums_by(wanted, group_count.c[by], after, limit + 1)).all()
         by_key: dict[Any, list[Row[Any]]] = {}
         for row in rows:
             by_key.setdefault(row.key, []).append(row)

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
-from sqlalchemy import Engine
-
-from audit.database import DATABASE_ERRORS, fault, reading_engine
-from audit.errors import LogUnavailableError, UnknownVerdictError
+from audit.connections import Database
+from audit.errors import UnknownVerdictError
 from audit.keys import column_text
 from audit.labels import ANSWERS, MAX_NOTE, MAX_WORD, Label, LabelBook, NewLabel, labels_of, standing
 
@@ -32,9 +30,8 @@ class Importer:
     """Stores labels that are not there yet. Blocks; raises `LabelNotStoredError`, `LogUnavailableError`."""
 
     book: LabelBook
-    url: str
+    database: Database
     results: dict[Result, int] = field(default_factory=dict)
-    _engine: Engine | None = None
 
     def add_line(self, line: bytes) -> None:
         """Store the labels of one line. Raises `BadLabelLineError`; then nothing of the line is stored."""
@@ -60,12 +57,8 @@ class Importer:
         return "added"
 
     def _standing(self, verdict_id: str) -> dict[str, Label]:
-        self._engine = self._engine or reading_engine(self.url)
-        try:
-            with self._engine.begin() as connection:
-                return standing(labels_of(connection, verdict_id))
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
+        with self.database.transaction() as connection:
+            return standing(labels_of(connection, verdict_id))
 
 
 def _labels(line: bytes) -> Iterator[Label | tuple[str, NewLabel]]:

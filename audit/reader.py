@@ -7,14 +7,13 @@ import binascii
 import json
 import re
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, and_, exists, select
+from sqlalchemy import Connection, Row, Select, and_, exists, select
 
 from audit import timestamps
-from audit.database import DATABASE_ERRORS, fault, reading_engine
-from audit.errors import BadCursorError, LogUnavailableError
+from audit.connections import Database
+from audit.errors import BadCursorError
 from audit.exact_json import dump
 from audit.keys import index_key
 from audit.labels import labels_of
@@ -45,28 +44,21 @@ class Reader:
     """Queries, from any thread; a fresh connection for each."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return reading_engine(self._url)
+        self._database = Database(url)
 
     def search(self, wanted: VerdictFilter, cursor: str | None, limit: int) -> Page:
         """See `VerdictLog.search`."""
         query = matching(stored_verdicts(), wanted).order_by(verdict.c.id.desc())
         if cursor is not None:
             query = query.where(verdict.c.id < _read_cursor(cursor))
-        try:
-            with self._engine.begin() as connection:
-                if wanted.q is None:
-                    rows: Sequence[Row[Any]] = connection.execute(query.limit(limit + 1)).all()
-                    last = rows[limit - 1].id if len(rows) > limit else None
-                    rows = rows[:limit]
-                else:
-                    rows, last = _text_search(connection, query, wanted.q, limit)
-                flags = _flags(connection, [row.id for row in rows])
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
+        with self._database.transaction() as connection:
+            if wanted.q is None:
+                rows: Sequence[Row[Any]] = connection.execute(query.limit(limit + 1)).all()
+                last = rows[limit - 1].id if len(rows) > limit else None
+                rows = rows[:limit]
+            else:
+                rows, last = _text_search(connection, query, wanted.q, limit)
+            flags = _flags(connection, [row.id for row in rows])
         items = [_item(row, flags.get(row.id, [])) for row in rows]
         return Page(items, None if last is None else _write_cursor(last))
 
@@ -83,14 +75,11 @@ class Reader:
             .where(verdict.c.id.in_(ids))
             .order_by(verdict.c.id.desc())
         )
-        try:
-            with self._engine.begin() as connection:
-                rows = connection.execute(query).all()
-                flags = _flags(connection, [row.id for row in rows])
-                documents = _documents(connection, rows)
-                return [_whole(connection, row, flags.get(row.id, []), documents) for row in rows]
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
+        with self._database.transaction() as connection:
+            rows = connection.execute(query).all()
+            flags = _flags(connection, [row.id for row in rows])
+            documents = _documents(connection, rows)
+            return [_whole(connection, row, flags.get(row.id, []), documents) for row in rows]
 
 
 def stored_verdicts() -> Select[Any]:

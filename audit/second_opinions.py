@@ -9,14 +9,12 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import Connection, Engine, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, func, select, update
 
-from audit.database import DATABASE_ERRORS, fault, writing_engine
-from audit.errors import LogUnavailableError
+from audit.connections import Database
+from audit.database import insert_into
 from audit.late_flags import LateFlag
 from audit.schema import second_opinion, verdict, verdict_flag
 
@@ -85,11 +83,8 @@ class OpinionStore:
     """
 
     def __init__(self, url: str) -> None:
-        self._url = url
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return writing_engine(self._url, "enqueue")
+        self._reading = Database(url)
+        self._writing = Database(url, "enqueue")
 
     def due(self, limit: int, skip: Sequence[str] = ()) -> list[str]:
         """Ids of sampled verdicts without an opinion: those of the newest window first, by ascending draw.
@@ -103,20 +98,14 @@ class OpinionStore:
             .order_by(verdict.c.window_start_s.desc(), verdict.c.draw)
             .limit(limit)
         )
-        try:
-            with self._engine.connect() as connection:
-                return list(connection.scalars(query))
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
+        with self._reading.transaction() as connection:
+            return list(connection.scalars(query))
 
     def backlog(self) -> int:
         """How many sampled verdicts have no opinion yet; `MAX_BACKLOG` stands for that many or more."""
         missing = select(verdict.c.id).where(verdict.c.second.is_(None), verdict.c.sampled).limit(MAX_BACKLOG)
-        try:
-            with self._engine.connect() as connection:
-                return connection.scalar(select(func.count()).select_from(missing.subquery())) or 0
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
+        with self._reading.transaction() as connection:
+            return connection.scalar(select(func.count()).select_from(missing.subquery())) or 0
 
     def keep(self, verdict_id: str, findings: Findings) -> bool:
         """Store opinions and flags of a verdict, all or nothing; False if it is gone or has some already."""
@@ -127,15 +116,12 @@ class OpinionStore:
         ]
         flags = [(verdict_id, flag.name, flag.evidence_json(), True) for flag in findings.flags]
         claim = update(verdict).where(verdict.c.id == verdict_id, verdict.c.second.is_(None))
-        try:
-            with self._engine.begin() as connection:
-                if connection.execute(claim.values(second=second)).rowcount != 1:
-                    return False
-                insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-                for table, rows in ((second_opinion, opinions), (verdict_flag, flags)):
-                    named = [dict(zip(table.c.keys(), row, strict=True)) for row in rows]
-                    if named:
-                        connection.execute(insert(table).on_conflict_do_nothing(), named)
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
+        with self._writing.transaction() as connection:
+            if connection.execute(claim.values(second=second)).rowcount != 1:
+                return False
+            for table, rows in ((second_opinion, opinions), (verdict_flag, flags)):
+                named = [dict(zip(table.c.keys(), row, strict=True)) for row in rows]
+                if named:
+                    unless_there = insert_into(table, connection.dialect).on_conflict_do_nothing()
+                    connection.execute(unless_there, named)
         return True

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Engine, Float, and_, cast, func, select
+from sqlalchemy import ColumnElement, Connection, Float, and_, cast, func, select
 
-from audit.database import DATABASE_ERRORS, fault, reading_engine
-from audit.errors import LogUnavailableError
+from audit.connections import Database
 from audit.keys import index_key
 from audit.schema import stratum_count, verdict, verdict_flag
 
@@ -55,25 +53,18 @@ class SeriesReader:
     """Queries, from any thread; a connection for each."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return reading_engine(self._url)
+        self._database = Database(url)
 
     def points(self, by: By, wanted: SeriesFilter, step_width: int = 100) -> list[Point]:
         """The points in order, at most `MAX_POINTS`. Raises `LogUnavailableError`."""
         found: dict[int, Point] = {}
-        try:
-            with self._engine.begin() as connection:
-                if by == "window":
-                    _add(found, _exact_counts(connection, wanted))
-                else:
-                    _add(found, _sampled_counts(connection, wanted, step_width))
-                _add_sampled(found, "flags", _flags(connection, by, wanted, step_width))
-                _add_sampled(found, "second", _seconds(connection, by, wanted, step_width))
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
+        with self._database.transaction() as connection:
+            if by == "window":
+                _add(found, _exact_counts(connection, wanted))
+            else:
+                _add(found, _sampled_counts(connection, wanted, step_width))
+            _add_sampled(found, "flags", _flags(connection, by, wanted, step_width))
+            _add_sampled(found, "second", _seconds(connection, by, wanted, step_width))
         return [found[at] for at in sorted(found)[-MAX_POINTS:]]
 
     def steps(self, wanted: SeriesFilter) -> tuple[int, int] | None:
@@ -83,11 +74,8 @@ class SeriesReader:
         )
         if wanted.run is not None:
             query = query.where(verdict.c.run == index_key(wanted.run))
-        try:
-            with self._engine.begin() as connection:
-                least, greatest = connection.execute(query).one()
-        except DATABASE_ERRORS as error:
-            raise LogUnavailableError(fault(error)[1]) from error
+        with self._database.transaction() as connection:
+            least, greatest = connection.execute(query).one()
         return None if least is None else (int(least), int(greatest))
 
 

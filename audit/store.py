@@ -10,10 +10,9 @@ from operator import itemgetter
 from pathlib import Path
 
 from sqlalchemy import Connection, Dialect, Table, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from audit import schema
-from audit.database import prepare, sqlite_path, writing_engine
+from audit.database import insert_into, prepare, sqlite_path, writing_engine
 from audit.groups import GroupCell, GroupCount
 from audit.payload import Rows
 from audit.retention import Tidying
@@ -162,23 +161,18 @@ class Statements:
     """SQL for one dialect, compiled once and given tuples: half the cost of a row given as a dictionary."""
 
     def __init__(self, dialect: Dialect) -> None:
-        insert = sqlite.insert if dialect.name == "sqlite" else postgresql.insert
         self.insert = {
-            table: str(insert(table).on_conflict_do_nothing().compile(dialect=dialect))
+            table: str(insert_into(table, dialect).on_conflict_do_nothing().compile(dialect=dialect))
             for table in (schema.verdict, schema.payload, schema.verdict_flag, schema.writer)
         }
-        self.insert[schema.document] = _adding(insert(schema.document), schema.document, dialect, {"uses"})
-        self.add_counts = _adding(insert(schema.stratum_count), schema.stratum_count, dialect)
-        self.add_groups = _adding(insert(schema.group_count), schema.group_count, dialect)
+        self.insert[schema.document] = _adding(schema.document, dialect, {"uses"})
+        self.add_counts = _adding(schema.stratum_count, dialect)
+        self.add_groups = _adding(schema.group_count, dialect)
 
 
-def _adding(
-    insert: sqlite.Insert | postgresql.Insert,
-    table: Table,
-    dialect: Dialect,
-    only: Collection[str] = (),
-) -> str:
+def _adding(table: Table, dialect: Dialect, only: Collection[str] = ()) -> str:
     """An insert that adds its numbers, or `only` some of them, to those of the row that is there already."""
+    insert = insert_into(table, dialect)
     sums = {
         column.name: column + insert.excluded[column.name]
         for column in table.c

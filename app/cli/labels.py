@@ -30,12 +30,13 @@ def import_labels(
     known, 1 some lines were bad or their verdicts are not stored here, 2 wrong use.
     """
     from app.ids import IdMaker
+    from audit.connections import Database
     from audit.errors import AuditError
     from audit.label_import import BadLabelLineError, Importer
     from audit.labels import LabelBook
 
     url = database_url()
-    importer = Importer(LabelBook(url, IdMaker()), url)
+    importer = Importer(LabelBook(url, IdMaker()), Database(url))
     bad = 0
     try:
         source = file.open("rb")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from itertools import product
 from pathlib import Path
 
@@ -111,6 +113,20 @@ async def test_findings_are_kept_once(tmp_path: Path) -> None:
         ("test_literals", "[[3, 9]]"),
     ]
     assert rows(path, "SELECT flag FROM verdict_flag WHERE NOT late") == [("hedged",)]
+
+
+async def test_asking_for_work_waits_for_no_writer(tmp_path: Path) -> None:
+    """What is due is told while somebody writes, as it was before."""
+    path = tmp_path / "log.db"
+    async with opened(path) as log:
+        await keep(log, record := make_record())
+    store = OpinionStore(url_of(path))
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE verdict SET second = 'agrees'")
+        assert (store.due(1), store.backlog()) == ([record.id], 1)
+        writer.execute("COMMIT")
+    assert (store.due(1), store.backlog()) == ([], 0)
 
 
 def test_no_database(tmp_path: Path) -> None:
