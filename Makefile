@@ -39,8 +39,8 @@ test-hostile: install ## COUNT runs: hostile programs mixed with good ones
 test-hosts: install ## the threats and the handed cases as on hosts that offer less
 	$(BIN)/pytest -m hosts $(or $(TESTS),tests/sandbox)
 
-test-languages: install ## hostile programs and compilers in every language that is installed
-	$(BIN)/pytest -m languages tests/verifiers/code tests/sandbox
+test-languages: install ## hostile programs and compilers in every language (installs those that are missing)
+	scripts/test_languages.sh $(VENV)
 
 COUNT ?= 1000000
 SEED ?= 1

@@ -185,6 +185,12 @@ async def judged(judge: Judge, language: str, program: str, tests: Any = SUM, **
     return outcome
 
 
+@pytest.mark.languages
+async def test_every_language_is_tested(verifier: CodeVerifier) -> None:
+    """Where these tests are asked for, a toolchain that the sandbox does not offer is a fault."""
+    assert [name for name in LANGUAGES if f"language {name}" not in verifier.environment()] == []
+
+
 async def test_right_program_passes(language: str, judge: Judge) -> None:
     """Compiled once, run on each case."""
     verdict = await judged(judge, language, SUMS[language])
