@@ -22,7 +22,13 @@ base_image() {
     cp -r /etc/apt/sources.list.d/. "$base_dir/root/etc/apt/sources.list.d/" 2> /dev/null || true
     [ ! -e /etc/apt/sources.list ] || cp /etc/apt/sources.list "$base_dir/root/etc/apt/sources.list"
     [ ! -e /etc/pip.conf ] || cp /etc/pip.conf "$base_dir/root/etc/pip.conf"
-    tar -C "$base_dir/root" -c . | docker import - "$base_name" > /dev/null
+    # As the real one does: packages that were installed do not stay in the image as archives too.
+    echo 'DPkg::Post-Invoke { "rm -f /var/cache/apt/archives/*.deb /var/cache/apt/*.bin || true"; };' \
+        > "$base_dir/root/etc/apt/apt.conf.d/docker-clean"
+    rm -f "$base_dir"/root/var/cache/apt/archives/*.deb "$base_dir"/root/var/cache/apt/*.bin
+    tar -C "$base_dir/root" -c . | docker import \
+        --change "LABEL goldcheck.base=\"a stand-in for $base_name from packages of Debian $base_suite\"" \
+        - "$base_name" > /dev/null
     rm -rf "$base_dir/root"
     echo "base image: a stand-in for $base_name from Debian $base_suite ($(docker image inspect -f '{{.Size}}' "$base_name") bytes)"
 }

@@ -1,13 +1,15 @@
-"""Run inside the image: list what is in it as CycloneDX 1.6, with licences.
+"""Run inside the image: one line of JSON for each package in it, with what it says about its licence.
 
-python3 - < contents.py > image.cdx.json
+python3 - < contents.py
 """
 
 import importlib.metadata
 import json
+import platform
 import re
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 
 def python_packages():
@@ -23,7 +25,7 @@ def python_packages():
             or " AND ".join(classified)
             or (about.get("License") or "").split("\n")[0]
         )
-        yield component(about["Name"], found.version, f"pkg:pypi/{name}@{found.version}", told)
+        yield package(name, found.version, f"pkg:pypi/{name}@{quote(found.version)}", told)
 
 
 def debian_packages():
@@ -38,26 +40,21 @@ def debian_packages():
         name, version = line.split("\t")
         copyright_file = Path("/usr/share/doc", name, "copyright")
         text = copyright_file.read_text("utf-8", "replace") if copyright_file.exists() else ""
-        licences = sorted({word.strip() for word in re.findall(r"^License: *(\S.*)$", text, re.MULTILINE)})
-        yield component(
-            name, version, f"pkg:deb/debian/{name}@{version}", "; ".join(licences) or "see its copyright file"
-        )
+        purl = f"pkg:deb/debian/{quote(name)}@{quote(version, safe=':~')}"
+        yield package(name, version, purl, "; ".join(named(text)) or f"its own words: {copyright_file}")
 
 
-def component(name, version, purl, licence):
-    """One entry of the bill of materials."""
-    return {
-        "type": "library",
-        "name": name,
-        "version": version,
-        "purl": purl,
-        "licenses": [{"license": {"name": licence or "not stated"}}],
-    }
+def named(text):
+    """Licences that a copyright file names: in its fields, or as files that every Debian has."""
+    short = r"[A-Za-z0-9][^\s,;:]*(?: (?:or|and|with|OR|AND) .*)?"
+    fields = re.findall(rf"^License: *({short})$", text, re.MULTILINE)
+    files = re.findall(r"/usr/share/common-licenses/([\w.+-]*\w)", text)
+    return sorted({*(field.strip() for field in fields), *files})
 
 
-components = [*python_packages(), *debian_packages()]
-print(
-    json.dumps(
-        {"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": components}, indent=1
-    )
-)
+def package(name, version, purl, licence):
+    """What is told about one."""
+    return {"name": name, "version": version, "purl": purl, "licence": licence or "not stated"}
+
+
+print(json.dumps({"python": platform.python_version(), "packages": [*python_packages(), *debian_packages()]}))

@@ -199,8 +199,7 @@ def compose(work: Path) -> list[str]:
 def main(image: str, work: Path, cases: Path | None) -> int:
     """Everything in turn; the exit status."""
     size = int(docker("image", "inspect", "--format", "{{.Size}}", image))
-    contents = json.loads((work / "contents.json").read_text())["components"]
-    print(f"image {size / 1e6:.0f} MB, {len(contents)} packages", flush=True)
+    print(f"image {size / 1e6:.0f} MB", flush=True)
     faults = compose(work)
     print("compose with a trainer:", faults or "16 rewards", flush=True)
     rows = {}
@@ -221,7 +220,6 @@ def main(image: str, work: Path, cases: Path | None) -> int:
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": {"kernel": platform.release(), "machine": platform.machine()},
         "image_bytes": size,
-        "packages": len(contents),
         "container_to_bare": ratios,
         "scenarios": rows,
     }
