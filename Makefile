@@ -20,8 +20,8 @@ $(STAMP): requirements.lock requirements-dev.lock pyproject.toml scripts/install
 serve: install ## start the service on $(HOST):$(PORT)
 	@exec $(BIN)/goldcheck serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
-test: install ## run the test suite (about ten minutes on two cores)
-	$(BIN)/pytest
+test: install ## run the test suite (about five minutes on two cores)
+	$(BIN)/pytest -n 2 --dist loadfile
 
 check: install ## what CI checks besides the tests: lint, format, types
 	$(BIN)/ruff check .

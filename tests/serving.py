@@ -133,6 +133,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 async def live(tmp_path: Path) -> AsyncIterator[Live]:
     """An application of one's own on a real port."""
     async with listening(tmp_path) as live:
+        async with live.client() as client:
+            while (await client.get("/readyz")).status_code != 200:
+                await asyncio.sleep(0.01)
         yield live
 
 
