@@ -9,6 +9,9 @@ from pathlib import Path
 
 import postgresql
 import pytest
+from killable import start
+
+__all__ = ["start"]
 
 _serial = itertools.count()
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from killable import Start, kill, read_acknowledged, wait_for
 from recording import ACCEPT, keep, make_record, opened, rows, until, url_of
 from sqlalchemy import create_engine
-from test_kill import kill, read_acknowledged, start, wait_for
 
 from audit.database import prepare, writing_engine
 from audit.schema import stratum_count, writer
-from audit.types import WINDOW_S
+from audit.types import WINDOW_S, Durability
 from audit.windows import ALIVE_S, incomplete_windows
 
 HOUR_MS = WINDOW_S * 1000
@@ -89,14 +89,14 @@ def test_too_much_shed(new_database: Callable[[], str], sampled: int, shed: int,
 
 
 @pytest.mark.parametrize("durability", ["enqueue", "commit"])
-def test_sigkill_makes_its_window_incomplete(tmp_path: Path, durability: str) -> None:
+def test_sigkill_makes_its_window_incomplete(start: Start, tmp_path: Path, durability: Durability) -> None:
     """A process that is killed leaves its window incomplete once it is missed; one that ends does not."""
     path = tmp_path / "log.db"
     ended = start(path, "commit", 0, 3)
     ended.communicate()
     wait_for(lambda: len(rows(path, "SELECT 1 FROM writer WHERE closed_at_ms IS NOT NULL")) == 1)
     assert incomplete(url_of(path), time.time() + 2 * ALIVE_S) == {}
-    process = start(path, durability, 10, 5)  # type: ignore[arg-type]
+    process = start(path, durability, 10, 5)
     read_acknowledged(process, 5)
     wait_for(lambda: len(rows(path, "SELECT 1 FROM verdict")) == 8)
     kill(process)
@@ -107,7 +107,7 @@ def test_sigkill_makes_its_window_incomplete(tmp_path: Path, durability: str) ->
     assert set(missed) <= windows
     assert all(lacks == {"lost_counts"} for lacks in missed.values())
     # Once it is started again, later windows are whole.
-    start(path, durability, 20, 1).communicate()  # type: ignore[arg-type]
+    start(path, durability, 20, 1).communicate()
     assert incomplete(url_of(path), time.time() + 2 * ALIVE_S) == missed
 
 

@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import httpx
 
 COMMAND = Path(sys.executable).with_name("goldcheck")
 
@@ -41,3 +43,13 @@ def run(data_dir: Path, *arguments: str | Path, **settings: str) -> Done:
     with start(data_dir, *arguments, **settings) as process:
         out, err = process.communicate(timeout=100)
     return Done(process.returncode, out, err)
+
+
+def get(url: str, **options: Any) -> httpx.Response:
+    """Ask a service that may still be starting on a busy machine."""
+    return httpx.get(url, timeout=60, **options)
+
+
+def post(url: str, **options: Any) -> httpx.Response:
+    """Post to such a service."""
+    return httpx.post(url, timeout=60, **options)

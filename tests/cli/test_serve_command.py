@@ -15,7 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from running import run, start
+from running import get, post, run, start
 
 BODY = {"verifier": "numeric", "response": "\\boxed{3}", "ground_truth": "3"}
 
@@ -38,7 +38,7 @@ def serving(data_dir: Path, *arguments: str, **settings: str) -> Iterator[tuple[
 def test_prints_where_it_listens_and_ends_well(tmp_path: Path) -> None:
     """The printed address answers, and SIGTERM ends the service with status 0."""
     with serving(tmp_path) as (url, process):
-        assert httpx.post(f"{url}/v1/verify", json=BODY).json()["reward"] == 1.0
+        assert post(f"{url}/v1/verify", json=BODY).json()["reward"] == 1.0
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
 
@@ -153,8 +153,8 @@ def test_open_address_with_keys(tmp_path: Path) -> None:
     """With keys any address will do, and the keys are asked for."""
     with serving(tmp_path, "--host", "0.0.0.0", GOLDCHECK_API_KEYS="k1,k2") as (url, _):
         here = url.replace("0.0.0.0", "127.0.0.1")
-        assert httpx.post(f"{here}/v1/verify", json=BODY).status_code == 401
-        assert httpx.post(f"{here}/v1/verify", json=BODY, headers={"x-api-key": "k2"}).status_code == 200
+        assert post(f"{here}/v1/verify", json=BODY).status_code == 401
+        assert post(f"{here}/v1/verify", json=BODY, headers={"x-api-key": "k2"}).status_code == 200
 
 
 def test_two_workers_are_one_service(
@@ -163,9 +163,9 @@ def test_two_workers_are_one_service(
     """Two workers share the verdict log, and each shows the metrics of both."""
     settings = {"GOLDCHECK_AUDIT_BUDGET": "1000", "GOLDCHECK_AUDIT_DURABILITY": "commit"}
     with start_service("--workers", "2", **settings) as url:
-        ids = [httpx.post(f"{url}/v1/verify", json=BODY).json()["id"] for _ in range(60)]
+        ids = [post(f"{url}/v1/verify", json=BODY).json()["id"] for _ in range(60)]
         for _ in range(20):
-            assert 'verdict="correct",verifier="numeric"} 60.0' in httpx.get(f"{url}/metrics").text
-            listed = httpx.get(f"{url}/v1/audit/verdicts").json()["items"]
+            assert 'verdict="correct",verifier="numeric"} 60.0' in get(f"{url}/metrics").text
+            listed = get(f"{url}/v1/audit/verdicts").json()["items"]
             assert {item["id"] for item in listed} == set(ids)
         assert len(list((tmp_path / "data" / "metrics").glob("counter_*.db"))) == 2

@@ -10,10 +10,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx
 import pyarrow.parquet as parquet
 import pytest
-from running import run
+from running import get, post, run
 
 from audit.export import COLUMNS
 
@@ -57,13 +56,13 @@ def made(
     folder = tmp_path_factory.mktemp("stored")
     with service_in(folder, GOLDCHECK_AUDIT_DURABILITY="commit", GOLDCHECK_AUDIT_CPU_SHARE="0") as url:
         body = {"items": ITEMS, "defaults": {"meta": META}}
-        replies = httpx.post(f"{url}/v1/verify/batch", json=body, timeout=60).json()["results"]
-        while len(httpx.get(f"{url}/v1/audit/verdicts").json()["items"]) < len(ITEMS):
+        replies = post(f"{url}/v1/verify/batch", json=body).json()["results"]
+        while len(get(f"{url}/v1/audit/verdicts").json()["items"]) < len(ITEMS):
             time.sleep(0.1)  # a busy host answers before it has committed
         answers = {0: "correct", 1: "incorrect", 4: "correct", 6: "unsure"}
         for place, answer in answers.items():
             label = {"answer": answer, "labeler": "ada", "cause": f"cause {place}"}
-            posted = httpx.post(f"{url}/v1/audit/verdicts/{replies[place]['id']}/labels", json=label)
+            posted = post(f"{url}/v1/audit/verdicts/{replies[place]['id']}/labels", json=label)
             assert posted.is_success, posted.text
         yield Made(url, folder / "data", replies)
 
@@ -92,7 +91,7 @@ def test_export_is_what_is_stored(made: Made, tmp_path: Path) -> None:
         assert line["reply"] == reply
         assert line["inclusion_probability"] == 1.0
     assert b'"ground_truth":12345678901234567890123,' in path.read_bytes()
-    streamed = httpx.get(f"{made.url}/v1/audit/export")
+    streamed = get(f"{made.url}/v1/audit/export")
     assert streamed.headers["content-type"] == "application/x-ndjson"
     assert streamed.content == path.read_bytes()
 
@@ -110,7 +109,7 @@ def test_export_is_what_is_stored(made: Made, tmp_path: Path) -> None:
 )
 def test_conditions_of_the_route(made: Made, query: Any, places: list[int]) -> None:
     """The route chooses by the conditions of the list of verdicts."""
-    lines = httpx.get(f"{made.url}/v1/audit/export", params=query).content.splitlines()
+    lines = get(f"{made.url}/v1/audit/export", params=query).content.splitlines()
     ids = [made.replies[place]["id"] for place in newest_first(made, places)]
     assert [json.loads(line)["id"] for line in lines] == ids
 
@@ -136,7 +135,7 @@ def test_rewards_by_prompt(made: Made, tmp_path: Path) -> None:
     rewards = [made.replies[place]["reward"] for place in newest_first(made, range(len(ITEMS)))[::-1]]
     expected = [{"prompt_id": "q1", "rewards": [reward for reward in rewards if reward is not None]}]
     assert exported(made, tmp_path / "rewards.jsonl", "--rewards") == expected
-    streamed = httpx.get(f"{made.url}/v1/audit/export", params={"rewards": "true"})
+    streamed = get(f"{made.url}/v1/audit/export", params={"rewards": "true"})
     assert [json.loads(line) for line in streamed.content.splitlines()] == expected
 
 
@@ -309,8 +308,8 @@ def test_canaries_are_in_no_group(made: Made, tmp_path: Path) -> None:
     """A canary's reward is not among those of its prompt, which the loss holds."""
     rewards = exported(made, tmp_path / "rewards.jsonl", "--rewards")
     canary = ITEMS[0] | {"meta": META | {"canary": True}}
-    reply = httpx.post(f"{made.url}/v1/verify", json=canary, timeout=60).json()
-    while httpx.get(f"{made.url}/v1/audit/verdicts/{reply['id']}").is_error:
+    reply = post(f"{made.url}/v1/verify", json=canary).json()
+    while get(f"{made.url}/v1/audit/verdicts/{reply['id']}").is_error:
         time.sleep(0.1)
     assert exported(made, tmp_path / "again.jsonl", "--rewards") == rewards
 

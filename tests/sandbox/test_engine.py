@@ -91,8 +91,8 @@ async def test_measures_what_a_run_used(sandbox: Sandbox) -> None:
     [result] = await results(sandbox, script(source))
     assert 0.2 <= result.cpu_time_s < 1
     assert result.wall_time_s >= 0.2
-    # The kernel keeps a process's memory in counters of each core, which it adds up when they differ enough.
-    assert 99 << 20 <= result.peak_memory_bytes < 130 << 20
+    # What the kernel frees late of the run before may be missing from this one's peak.
+    assert 90 << 20 <= result.peak_memory_bytes < 130 << 20
     [small] = await results(sandbox, script("pass"))
     assert small.peak_memory_bytes < 10 << 20
 
