@@ -78,6 +78,10 @@ class Scorer:
         """Name, version and environment of a verifier, as they stand in its replies."""
         return self._identities[verifier]
 
+    def identities(self) -> dict[str, tuple[str, str]]:
+        """Version and environment of every verifier, by name."""
+        return {name: (one["version"], one["environment"]) for name, one in self._identities.items()}
+
     def score(self, jobs: Sequence[Job], *, counted: bool = True) -> AsyncGenerator[list[Scored], None]:
         """Replies in the order in which they are ready, as many at a time as there are.
 

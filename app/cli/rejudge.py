@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.cli.errors import CommandError
+from app.cli.judged_by import Identity
 
 if TYPE_CHECKING:
     from httpx import AsyncClient
@@ -23,10 +24,11 @@ REQUEST_S = 3600.0
 
 
 class Judge(NamedTuple):
-    """What judges some stored verdicts, in order, and what makes the jobs it needs, if it needs any."""
+    """What judges some stored verdicts, in order; what makes the jobs it needs, if any; who judges."""
 
     judge: Callable[[Sequence[Stored]], Awaitable[list[Judged]]]
     intake: Intake | None
+    identities: dict[str, Identity]
 
 
 @contextlib.asynccontextmanager
@@ -39,7 +41,7 @@ async def in_process(settings: Settings) -> AsyncIterator[Judge]:
         async def judge(items: Sequence[Stored]) -> list[Judged]:
             return await _score(service, items)
 
-        yield Judge(judge, service.intake)
+        yield Judge(judge, service.intake, service.scorer.identities())
 
 
 async def _score(service: Offline, items: Sequence[Stored]) -> list[Judged]:
@@ -60,12 +62,22 @@ async def over_http(url: str) -> AsyncIterator[Judge]:
     async with httpx.AsyncClient(base_url=url.rstrip("/"), timeout=REQUEST_S) as client:
 
         async def judge(items: Sequence[Stored]) -> list[Judged]:
-            try:
+            with _named_faults(client):
                 return await _ask(client, items)
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
-                raise CommandError(f"{client.base_url.host}: {error or type(error).__name__}") from None
 
-        yield Judge(judge, None)
+        with _named_faults(client):
+            listed = (await client.get("/v1/verifiers")).raise_for_status().json()["verifiers"]
+        yield Judge(judge, None, {one["name"]: (one["version"], one["environment"]) for one in listed})
+
+
+@contextlib.contextmanager
+def _named_faults(client: AsyncClient) -> Iterator[None]:
+    import httpx
+
+    try:
+        yield
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise CommandError(f"{client.base_url.host}: {error or type(error).__name__}") from None
 
 
 async def _ask(client: AsyncClient, items: Sequence[Stored]) -> list[Judged]:

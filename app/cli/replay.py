@@ -81,7 +81,8 @@ async def _replay(documents: Iterator[bytes], total: int, url: str | None, resul
     from app.rejudging import read_stored
     from audit.replay import Judged, Replayed
 
-    async with _judging(url) as (judge, intake):
+    async with _judging(url) as (judge, intake, identities):
+        results.judged_by.check(identities)
         with counting(total, "judged again") as (progress, task):
             for number, chunk in enumerate(_chunks(documents)):
                 items: list[Stored] = []

@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import IO
 
 from app.cli.errors import CommandError
-from audit.replay import Comparisons, Judged, Replayed
+from app.cli.judged_by import JudgedBy
+from audit.replay import Comparisons, Replayed
 
 
 class ReplayResults:
@@ -21,7 +22,7 @@ class ReplayResults:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._file: IO[bytes] | None = None
-        self._identities: dict[str, tuple[str, str]] = {}
+        self.judged_by = JudgedBy(path)
         self.done: set[str] = set()
         self.comparisons = Comparisons()
 
@@ -72,16 +73,7 @@ class ReplayResults:
             self._file.flush()
 
     def _count(self, item: Replayed) -> None:
-        identity = _identity(item.now)
-        if identity is not None and self._identities.setdefault(item.verifier, identity) != identity:
-            raise CommandError(
-                f"{self._path or item.verifier}: judged by another version or environment of "
-                f"{item.verifier}; choose another file for the results"
-            )
+        if item.now.version:  # else its request was refused, by no version
+            self.judged_by.add(item.verifier, (item.now.version, item.now.environment))
         self.done.add(item.id)
         self.comparisons.add(item)
-
-
-def _identity(judged: Judged) -> tuple[str, str] | None:
-    """None: a request that was refused, by no version."""
-    return (judged.version, judged.environment) if judged.version else None

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from app.cli.errors import CommandError
+from app.cli.judged_by import JudgedBy
 
 
 class Line(NamedTuple):
@@ -31,6 +32,7 @@ class Results:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.done: dict[int, str] = {}
+        self.judged_by = JudgedBy(path)
         self.outcomes: Counter[tuple[str, str]] = Counter()
         """How many `accepted | rejected | unscorable`, by reason or failure kind; what was done included."""
 
@@ -70,6 +72,8 @@ class Results:
             reply = json.loads(line)
             self.done[int(reply["line"])] = str(reply["input"])
             self.outcomes[outcome(reply)] += 1
+            verifier = reply["verifier"]
+            self.judged_by.add(verifier["name"], (verifier["version"], verifier["environment"]))
         except (ValueError, KeyError, TypeError):
             message = f"{self._path}, line {number}: not a result of goldcheck verify; the file is left alone"
             raise CommandError(message) from None

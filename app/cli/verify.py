@@ -37,8 +37,8 @@ def verify(
     """Score stored rollouts, and show how many were accepted, rejected and unscorable, by reason.
 
     Bad lines are named and left out. A run that was interrupted goes on where it stopped when it is started
-    again, provided that the lines judged before are still the same. Exit status: 0 all lines were judged,
-    1 some were bad, 2 wrong use, 130 interrupted.
+    again, provided that the lines judged before and the verifiers are still the same. Exit status: 0 all
+    lines were judged, 1 some were bad, 2 wrong use, 130 interrupted.
     """
     from app.logs import configure_logging
 
@@ -81,6 +81,7 @@ class _Run:
         from app.offline import offline
 
         async with offline(self._settings) as service:
+            self._results.judged_by.check(service.scorer.identities())
             with reading(Path(self._name), "judged") as (progress, task):
                 for chunk in self._chunks():
                     jobs = self._read_jobs(chunk, service, progress)

@@ -295,10 +295,9 @@ def test_a_replay_goes_on(made: Made, tmp_path: Path) -> None:
     results.write_bytes(b"".join(lines[:3]) + lines[3][:20])
     assert run(made.data_dir, *arguments).status == 0
     assert results.read_bytes() == whole
-    for other in (
-        whole.replace(b'"now": {"version": "1.', b'"now": {"version": "0.', 1),
-        b"something else\n",
-    ):
+    older = whole.replace(b'"now": {"version": "1.', b'"now": {"version": "0.')
+    others = [line.replace(b'"version": "1.', b'"version": "0.') for line in lines]
+    for other in (older, *others, b"something else\n"):
         results.write_bytes(other)
         assert run(made.data_dir, *arguments).status == 2
         assert results.read_bytes() == other

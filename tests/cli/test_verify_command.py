@@ -148,6 +148,22 @@ def test_results_of_other_lines_are_not_taken_over(tmp_path: Path) -> None:
     assert (longer.status, longer.out.count("1 judged")) == (0, 1)
 
 
+def test_results_of_other_versions_are_not_taken_over(tmp_path: Path) -> None:
+    """Results by a verifier or environment that is not that of now are named, and left alone."""
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    write_lines(source, [numeric("3"), numeric("4")])
+    assert run(tmp_path, "verify", source, "-o", out).status == 0
+    whole = out.read_bytes()
+    for field in (b'"version":"', b'"environment":"'):
+        for count in (1, 2):  # one of its two lines, or all of them
+            other = whole.replace(field, field + b"0", count)
+            out.write_bytes(other)
+            done = run(tmp_path, "verify", source, "-o", out)
+            assert done.status == 2
+            assert "judged by another version or environment of numeric" in done.err
+            assert out.read_bytes() == other
+
+
 def test_code_is_judged_too(tmp_path: Path) -> None:
     """Programs run in the sandbox, several at a time, and their results keep the order of the input."""
     truth = {"cases": [{"stdin": "2\n", "stdout": "4\n"}], "type": "stdin_stdout"}
