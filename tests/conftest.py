@@ -15,8 +15,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
+
+# A machine may be busy: how long an example takes says nothing about what is right.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

@@ -92,7 +92,7 @@ def test_one_right_of_four(client: Client) -> None:
     shaping=st.sampled_from([{}, {"truncation": "zero"}, {"truncation": "mask"}]),
     canary=st.booleans(),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 def test_members_are_judged_as_by_verify(
     client: Client, members: list[Any], truth: Any, verifier: str, shaping: Any, canary: bool
 ) -> None:
@@ -283,7 +283,7 @@ def test_replaced_characters_are_flagged_where_they_were(client: Client) -> None
         max_leaves=8,
     ),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 def test_content_is_never_a_bad_call(client: Client, response: str, truth: Any) -> None:
     """Whatever responses and ground truths hold, the group is answered."""
     for verifier in ("numeric", "exact"):

@@ -194,7 +194,7 @@ def test_long_and_odd_labels(counting: Client) -> None:
         max_size=12,
     )
 )
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 def test_counts_are_what_the_library_says_of_the_same_groups(
     counting: Client, groups: list[tuple[str, int, str]]
 ) -> None:

@@ -27,7 +27,7 @@ import rollouts
 
 PATH = "/v1/rollouts/validate"
 NPZ = {"content-type": "application/x-npz"}
-LENIENT = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+LENIENT = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 RECORD: dict[str, Any] = {
     "prompt_id": "q1",

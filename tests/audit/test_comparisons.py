@@ -31,7 +31,7 @@ def test_vectors() -> None:
 COUNTS = st.integers(2, 3_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(COUNTS, COUNTS)
 def test_two_proportions_as_statsmodels(one: tuple[int, int], other: tuple[int, int]) -> None:
     """Any counts of two independent samples."""
@@ -49,7 +49,6 @@ def test_nothing_but_errors_or_none() -> None:
     assert score_test(0, 10, 0, 20) == score_test(10, 10, 20, 20) == 1.0
 
 
-@settings(deadline=None)
 @given(st.integers(0, 400), st.integers(0, 400))
 def test_mcnemar_as_statsmodels(one_way: int, other_way: int) -> None:
     """Any number of flips."""
@@ -64,7 +63,6 @@ def test_mcnemar_of_very_many_flips() -> None:
     assert mcnemar_exact(0, 3_000) == 0.0
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 50), min_size=4, max_size=4), min_size=4, max_size=4))
 def test_kappa_as_statsmodels(table: list[list[int]]) -> None:
     """Any table of four answers; undefined where chance alone agrees, or nothing was labelled."""

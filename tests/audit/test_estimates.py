@@ -261,7 +261,7 @@ def every_rate(found: Estimates) -> list[tuple[float | None, float, float]]:
     return [(rate.estimate, rate.lower, rate.upper) for rate in told]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(strata(), st.sampled_from([math.inf, 300.0]))
 def test_bounds_hold_the_estimate(found: list[StratumData], known_from: float) -> None:
     """Whatever was labelled: bounds in order and in range, the estimate inside unless parts are uncovered."""
@@ -276,7 +276,7 @@ def test_bounds_hold_the_estimate(found: list[StratumData], known_from: float) -
         assert side.rate.upper <= side.with_undecided.upper
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(strata())
 def test_higher_confidence_is_wider(found: list[StratumData]) -> None:
     """At 99 % every interval holds that at 90 %."""

@@ -98,7 +98,7 @@ COUNTS = st.integers(1, 5_000).flatmap(lambda n: st.tuples(st.integers(0, n), st
 CONFIDENCES = st.sampled_from([0.8, 0.95, 0.975, 0.9999])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(COUNTS, CONFIDENCES)
 def test_as_statsmodels(counts: tuple[int, int], confidence: float) -> None:
     """Any counts, any confidence."""
@@ -111,7 +111,7 @@ def test_as_statsmodels(counts: tuple[int, int], confidence: float) -> None:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.floats(0.05, 1e5), st.floats(0.05, 1e5), st.floats(1e-4, 1 - 1e-4))
 def test_beta_as_scipy(a: float, b: float, p: float) -> None:
     """Distribution and quantile, for counts that are no integers too."""
@@ -120,7 +120,7 @@ def test_beta_as_scipy(a: float, b: float, p: float) -> None:
     assert beta_cdf(x, a, b) == pytest.approx(stats.beta.cdf(x, a, b), abs=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(COUNTS, st.integers(1, 200))
 def test_more_labels_narrow(counts: tuple[int, int], more: int) -> None:
     """At the same rate more labels never widen an interval, which always holds the rate itself."""
@@ -140,7 +140,6 @@ BOUNDED = st.tuples(COUNTS, CONFIDENCES).map(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.01, 1), BOUNDED), min_size=1, max_size=6))
 def test_a_sum_lies_within_its_terms(terms: list[tuple[float, Bounded]]) -> None:
     """Never wider than all terms at their bounds at once, never narrower than any one of them."""
@@ -155,7 +154,6 @@ def test_a_sum_lies_within_its_terms(terms: list[tuple[float, Bounded]]) -> None
     assert upper - estimate >= max(w * (term.upper - term.estimate) for w, term in scaled) - slack
 
 
-@settings(deadline=None)
 @given(BOUNDED, BOUNDED)
 def test_products(one: Bounded, other: Bounded) -> None:
     """The product of bounds is never wider than that of the corners; an exact factor only scales."""
@@ -169,7 +167,6 @@ def test_products(one: Bounded, other: Bounded) -> None:
     assert mover_product(one, exact) == pytest.approx([part * other.estimate for part in one])
 
 
-@settings(deadline=None)
 @given(BOUNDED, BOUNDED)
 def test_differences(one: Bounded, other: Bounded) -> None:
     """A difference turned round has its bounds turned round, within -1 and 1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -25,7 +25,6 @@ def test_published_needs(rate: float, half_width: float, labels: int) -> None:
     assert labels * 0.97 < found <= labels
 
 
-@settings(deadline=None)
 @given(st.floats(0, 1), st.floats(1e-3, 0.4))
 def test_least_number_for_a_width(rate: float, half_width: float) -> None:
     """Enough, and one less is not."""
@@ -40,7 +39,6 @@ def test_least_number_for_a_width(rate: float, half_width: float) -> None:
     assert labels == 1 or half(labels - 1) > half_width
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10), st.floats(1e-3, 1), st.floats(1e-2, 1), st.floats(0.5, 0.999))
 def test_least_number_to_find(errors: int, rate: float, share: float, probability: float) -> None:
     """By scipy's binomial: enough, and one less is not."""

@@ -147,7 +147,7 @@ def one_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("examples") / "log.db"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     response=ANY_TEXT | st.text(min_size=1500),
     ground_truth=VALUES | st.text(min_size=1500),
@@ -207,7 +207,7 @@ async def test_shared_documents_are_stored_once(tmp_path: Path) -> None:
         assert rows(path, "SELECT count(*) FROM document") == [(2,)]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     before=st.integers(0, 30),
     limit=st.integers(1, 12),

@@ -51,7 +51,7 @@ def write(store: Store, sequence: int, draws: list[tuple[Cell, float]], ids: lis
     store.write(transaction)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, budget=st.integers(0, 4))
 def test_union_is_the_smallest_of_all(
     new_database: Callable[[], str], steps: list[tuple[int, Any, bool]], budget: int

@@ -33,7 +33,7 @@ CELLS = st.builds(
 CALLS = st.lists(st.tuples(CELLS, st.integers(1, 5), st.booleans()), max_size=12)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(CALLS, min_size=1, max_size=5))
 def test_counts_are_what_was_counted(callers: list[list[tuple[Cell, int, bool]]]) -> None:
     """Callers side by side, with and without payloads: every cell's numbers come out exact."""

@@ -209,16 +209,12 @@ def test_wrong_use(
     assert {path: path.read_bytes() for path in tmp_path.iterdir() if path in before} == before
 
 
+BY: dict[str, Any] = {"verifier": {"name": "numeric", "version": "1.0.0", "environment": "e"}}
 WHOLE = [
-    {"line": 1, "input": "a1", "status": "scored", "verdict": {"correct": True, "reason": "ok"}},
-    {
-        "line": 2,
-        "input": "b2",
-        "status": "unscorable",
-        "verdict": None,
-        "failure": {"kind": "verifier_error"},
-    },
-    {"line": 4, "input": "c3", "status": "scored", "verdict": {"correct": False, "reason": "héß"}},
+    {"line": 1, "input": "a1", "status": "scored", "verdict": {"correct": True, "reason": "ok"}} | BY,
+    {"line": 2, "input": "b2", "status": "unscorable", "verdict": None, "failure": {"kind": "verifier_error"}}
+    | BY,
+    {"line": 4, "input": "c3", "status": "scored", "verdict": {"correct": False, "reason": "héß"}} | BY,
 ]
 TEXT = "".join(json.dumps(reply, ensure_ascii=False) + "\n" for reply in WHOLE).encode()
 

@@ -27,7 +27,7 @@ schema = schemathesis.openapi.from_dict(DOCUMENT)
 
 
 @schema.parametrize()
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, suppress_health_check=list(HealthCheck))
 def test_the_service_does_what_its_document_says(case: Any, service: str) -> None:
     """No operation answers outside its statuses, media types and models, and none fails."""
     checks = [check for check in CHECKS.get_all() if check.__name__ not in NOT_APPLICABLE]

@@ -44,7 +44,7 @@ def grow(path: Path, tree: object, outside: Path) -> None:
 
 
 @given(tree=st.dictionaries(NAMES, TREES, max_size=5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 def test_any_tree_is_removed_and_nothing_outside(
     tmp_path_factory: pytest.TempPathFactory, tree: dict
 ) -> None:

@@ -137,7 +137,7 @@ def test_no_header_breaks_the_decoder_of_frames(header: Any, body: bytes) -> Non
     assert b"".join(blobs) == body
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.binary(min_size=1, max_size=64).filter(lambda data: not data.startswith(b"\0\0")))
 def test_junk_from_a_supervisor_loses_it_and_hangs_nobody(data: bytes) -> None:
     """Runs that wait for a supervisor which sends junk end as lost."""

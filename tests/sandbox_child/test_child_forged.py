@@ -69,7 +69,7 @@ def test_forged_values_are_no_plain_values(value: Any) -> None:
         max_size=4,
     )
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_messages_are_at_most_the_calls_asked_for(messages: list[Any]) -> None:
     """Whatever the program writes, the service reads it without an exception and gains no call by it."""
     assert len(read(frame(READY) + b"".join(map(frame, messages))).calls) <= len(TWO_CALLS.calls)

@@ -78,7 +78,7 @@ MESSAGES = st.binary(max_size=40) | ELEMENTS | st.fixed_dictionaries(PARTS, opti
 
 
 @given(st.lists(MESSAGES, min_size=1, max_size=3))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_talk_gives_a_value_or_ends_the_run(messages: list[Any]) -> None:
     """Every message is met with a value, an exception of the program's, or the one error of the link."""
     with conversation() as (link, liar):
