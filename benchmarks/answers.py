@@ -17,7 +17,6 @@ import asyncio
 import http.client
 import json
 import os
-import platform
 import select
 import statistics
 import subprocess
@@ -25,12 +24,13 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 from rich.progress import track
+
+from benchmarks.machine import machine
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "verifiers" / "math")]
@@ -285,17 +285,6 @@ def over_http(url: str, seed: int) -> dict[str, Any]:
             timed("healthz_lean_client", get)
     lean.close()
     return {name: percentiles(found) for name, found in times.items()}
-
-
-def machine() -> dict[str, Any]:
-    """Where and when this was measured."""
-    return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "cores": os.cpu_count(),
-        "load": [round(value, 1) for value in os.getloadavg()],
-        "python": platform.python_version(),
-    }
 
 
 def main() -> None:

@@ -15,7 +15,8 @@ import sys
 import time
 from collections.abc import Sequence
 
-from benchmarks.numeric import ROOT, SIZES, load_samples, machine, resized
+from benchmarks.machine import machine
+from benchmarks.numeric import ROOT, SIZES, load_samples, resized
 from benchmarks.service import Bodies, Server, cost_us, goldcheck, serving
 
 RESULT = ROOT / "benchmarks" / "results" / "audit_cost.json"

@@ -21,7 +21,8 @@ from audit.intervals import clopper_pearson, wilson
 from audit.strata import LabelledVerdict, SampleCount, StratumData
 from audit.types import Stratum
 from benchmarks import interval_peers as peers
-from benchmarks.numeric import ROOT, machine
+from benchmarks.machine import machine
+from benchmarks.numeric import ROOT
 from benchmarks.plots import bars
 
 RESULT = ROOT / "benchmarks" / "results" / "audit_coverage.json"

@@ -26,7 +26,8 @@ from audit.label_needs import probability_to_find, to_find
 from audit.strata import Side, side_of
 from audit.types import WINDOW_S
 from benchmarks.audit_world import VERDICTS, WINDOWS, Fault, Habits, World, group_of, review, simulate
-from benchmarks.numeric import ROOT, machine
+from benchmarks.machine import machine
+from benchmarks.numeric import ROOT
 from benchmarks.plots import bars
 
 RESULT = ROOT / "benchmarks" / "results" / "audit_faults.json"

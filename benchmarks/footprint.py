@@ -12,7 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.numeric import ROOT, machine
+from benchmarks.machine import machine
+from benchmarks.numeric import ROOT
 from benchmarks.service import serving
 
 RESULT = ROOT / "benchmarks" / "results" / "footprint.json"

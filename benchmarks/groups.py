@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.numeric import ROOT, load_samples, machine
+from benchmarks.machine import machine
+from benchmarks.numeric import ROOT, load_samples
 from benchmarks.service import SETTLE_S, Server, goldcheck
 from rollouts import validate_rollout_batch
 

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.numeric import machine
+from benchmarks.machine import machine
 from benchmarks.sandbox_work import ROOT, Clock
 from sandbox.config import SandboxConfig
 from sandbox.engine import Sandbox

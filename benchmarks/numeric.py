@@ -13,15 +13,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import random
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from benchmarks.machine import machine
 
 ROOT = Path(__file__).parents[1]
 PEER = ROOT / ".bench" / "venv"
@@ -179,21 +179,6 @@ def _cpu_ms(judge: Callable[[Sample], bool], sample: Sample) -> float:
     start = time.process_time()
     judge(sample)
     return (time.process_time() - start) * 1e3
-
-
-def machine() -> dict[str, object]:
-    """Where this ran."""
-    models = [
-        line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
-    ]
-    return {
-        "date": datetime.now(tz=UTC).date().isoformat(),
-        "cpu": models[0].partition(":")[2].strip() if models else platform.processor(),
-        "cores": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 2),
-        "python": platform.python_version(),
-        "kernel": platform.release(),
-    }
 
 
 def main() -> None:

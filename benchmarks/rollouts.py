@@ -13,16 +13,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+
+from benchmarks.machine import machine
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # an environment without the project installed will do
@@ -175,22 +175,6 @@ def log_prob_memory(library: str) -> dict[str, float]:
     return result
 
 
-def machine() -> dict[str, object]:
-    """Where this ran."""
-    models = [
-        line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
-    ]
-    return {
-        "date": datetime.now(tz=UTC).date().isoformat(),
-        "cpu": models[0].partition(":")[2].strip() if models else platform.processor(),
-        "cores": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 2),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "kernel": platform.release(),
-    }
-
-
 def main() -> None:
     """Measure, print, and write the result beside this file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -222,7 +206,12 @@ def main() -> None:
                     name = f"causal_response_logprobs, two-byte logits, {library}, {key}"
                     print(f"{name:>100} {share:6.1%}")
     RESULT.parent.mkdir(exist_ok=True)
-    result = {"machine": machine(), "ratios": ratios, "resolve_stop_us": stops, "log_prob_memory": memory}
+    result = {
+        "machine": machine() | {"numpy": np.__version__},
+        "ratios": ratios,
+        "resolve_stop_us": stops,
+        "log_prob_memory": memory,
+    }
     RESULT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 
 

@@ -21,7 +21,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.numeric import ROOT, SIZES, Sample, load_samples, machine, resized
+from benchmarks.machine import machine
+from benchmarks.numeric import ROOT, SIZES, Sample, load_samples, resized
 
 RESULT = ROOT / "benchmarks" / "results" / "service.json"
 BATCH = 1_024
