@@ -10,8 +10,7 @@ from app.errors import Problem
 from app.intake import Intake, Job
 from app.parsing import Document, parse_json
 from audit import exact_json
-from audit.export import labels_from_json
-from audit.labels import truth
+from audit.labels import labels_from_json, truth
 
 _REQUEST: Final = ("options", "stop", "shaping")
 

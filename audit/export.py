@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from audit import exact_json
 from audit.connections import Database
-from audit.labels import Label, standing, truth
+from audit.labels import labels_from_json, standing, truth
 from audit.reader import Reader, matching
 from audit.schema import verdict
 from audit.types import VerdictFilter
@@ -112,12 +112,6 @@ def _label_columns(labels: list[dict[str, Any]]) -> dict[str, str | None]:
         "labeler": latest.labeler,
         "labelled_at": told["created_at"],
     }
-
-
-def labels_from_json(labels: list[dict[str, Any]]) -> list[Label]:
-    """Labels as a document tells them, oldest first; their times keep the order and nothing else."""
-    fields = ({**one, "created_at_ms": place} for place, one in enumerate(labels))
-    return [Label(**{name: value for name, value in one.items() if name != "created_at"}) for one in fields]
 
 
 def _value(value: Any, kind: type) -> Any:

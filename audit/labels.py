@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, TypeVar, get_args
 
-from sqlalchemy import Connection, Engine, Row, insert, select, update
+from sqlalchemy import Connection, Engine, Row, bindparam, insert, select, update
 
 from audit import timestamps
 from audit.database import DATABASE_ERRORS, fault, writing_engine
@@ -62,6 +62,12 @@ class Label:
         told = asdict(self)
         told["created_at"] = timestamps.from_ms(told.pop("created_at_ms"))
         return told
+
+
+def labels_from_json(labels: Iterable[dict[str, Any]]) -> list[Label]:
+    """Labels as a document tells them, oldest first; their times keep the order and nothing else."""
+    fields = ({**one, "created_at_ms": place} for place, one in enumerate(labels))
+    return [Label(**{name: value for name, value in one.items() if name != "created_at"}) for one in fields]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +200,16 @@ def _locked(connection: Connection, verdict_id: str) -> bool:
     return connection.scalar(query) is not None
 
 
+_LABELS: Final = (
+    select(label)
+    .where(label.c.verdict_id == bindparam("verdict_id"))
+    .order_by(label.c.created_at_ms, label.c.id)
+)
+
+
 def labels_of(connection: Connection, verdict_id: str) -> list[Label]:
     """All labels of one verdict, oldest first, those taken back and the rows that did so included."""
-    query = select(label).where(label.c.verdict_id == verdict_id).order_by(label.c.created_at_ms, label.c.id)
-    return [as_label(row) for row in connection.execute(query)]
+    return [as_label(row) for row in connection.execute(_LABELS, {"verdict_id": verdict_id})]
 
 
 def truths(connection: Connection) -> dict[str, Truth]:
@@ -209,6 +221,9 @@ def truths(connection: Connection) -> dict[str, Truth]:
     return {verdict_id: one for verdict_id, one in found.items() if one is not None}
 
 
+_NAMES: Final = tuple(label.c.keys())
+
+
 def as_label(row: Row[Any]) -> Label:
-    """A row of the table as a `Label`."""
-    return Label(**row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
+    """A row with the table's columns as a `Label`."""
+    return Label(**{name: getattr(row, name) for name in _NAMES})

@@ -7,9 +7,9 @@ import binascii
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, and_, exists, select
+from sqlalchemy import Connection, Row, Select, and_, bindparam, exists, select
 
 from audit import timestamps
 from audit.connections import Database
@@ -68,15 +68,8 @@ class Reader:
 
     def whole(self, ids: Sequence[str]) -> list[bytes]:
         """Those of some stored verdicts that are there, each as `VerdictLog.get` gives it, newest first."""
-        query = (
-            stored_verdicts()
-            .add_columns(payload.c.body)
-            .join(payload, payload.c.verdict_id == verdict.c.id)
-            .where(verdict.c.id.in_(ids))
-            .order_by(verdict.c.id.desc())
-        )
         with self._database.transaction() as connection:
-            rows = connection.execute(query).all()
+            rows = connection.execute(_WHOLE, {"ids": ids}).all()
             flags = _flags(connection, [row.id for row in rows])
             documents = _documents(connection, rows)
             return [_whole(connection, row, flags.get(row.id, []), documents) for row in rows]
@@ -89,6 +82,24 @@ def stored_verdicts() -> Select[Any]:
     )
     counts = stratum_count.c.verdicts.label("cell_verdicts"), stratum_count.c.sampled.label("cell_sampled")
     return select(verdict, *counts).outerjoin_from(verdict, stratum_count, same_cell)
+
+
+# Written once: to write a query anew takes longer than SQLite takes to answer it.
+_WHOLE: Final = (
+    stored_verdicts()
+    .add_columns(payload.c.body)
+    .join(payload, payload.c.verdict_id == verdict.c.id)
+    .where(verdict.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(verdict.c.id.desc())
+)
+_FLAGS: Final = (
+    select(verdict_flag)
+    .where(verdict_flag.c.verdict_id.in_(bindparam("ids", expanding=True)))
+    .order_by(verdict_flag.c.flag)
+)
+_DOCUMENTS: Final = select(document.c.hash, document.c.body).where(
+    document.c.hash.in_(bindparam("hashes", expanding=True))
+)
 
 
 def inclusion_probability(row: Row[Any]) -> float | None:
@@ -178,20 +189,20 @@ def _documents(connection: Connection, rows: Iterable[Row[Any]]) -> dict[str, by
     keys = {key for row in rows for key in (row.prompt_hash, row.ground_truth_hash) if key is not None}
     if not keys:
         return {}
-    query = select(document.c.hash, document.c.body).where(document.c.hash.in_(keys))
-    return {row.hash: decompress(row.body) for row in connection.execute(query)}
+    found = connection.execute(_DOCUMENTS, {"hashes": list(keys)})
+    return {row.hash: decompress(row.body) for row in found}
 
 
-def _flags(connection: Connection, ids: list[str]) -> dict[str, list[str]]:
-    flags: dict[str, list[str]] = {}
+def _flags(connection: Connection, ids: list[str]) -> dict[str, list[Row[Any]]]:
+    """The flags of some verdicts, by verdict and in the order of their names."""
+    flags: dict[str, list[Row[Any]]] = {}
     if ids:
-        query = select(verdict_flag).where(verdict_flag.c.verdict_id.in_(ids)).order_by(verdict_flag.c.flag)
-        for row in connection.execute(query):
-            flags.setdefault(row.verdict_id, []).append(row.flag)
+        for row in connection.execute(_FLAGS, {"ids": ids}):
+            flags.setdefault(row.verdict_id, []).append(row)
     return flags
 
 
-def _item(row: Row[Any], flags: list[str]) -> dict[str, Any]:
+def _item(row: Row[Any], flags: Iterable[Row[Any]]) -> dict[str, Any]:
     return {
         "id": row.id,
         "created_at": timestamps.from_ms(row.created_at_ms),
@@ -201,7 +212,7 @@ def _item(row: Row[Any], flags: list[str]) -> dict[str, Any]:
         "reward": row.reward,
         "reason": row.reason,
         "stratum": row.stratum,
-        "flags": flags,
+        "flags": [one.flag for one in flags],
         "stop_reason": row.stop_reason,
         "truncated": row.truncated,
         "data_source": row.data_source or None,
@@ -218,9 +229,14 @@ def _item(row: Row[Any], flags: list[str]) -> dict[str, Any]:
     }
 
 
-def _whole(connection: Connection, row: Row[Any], flags: list[str], documents: dict[str, bytes]) -> bytes:
+def _whole(
+    connection: Connection, row: Row[Any], flags: list[Row[Any]], documents: dict[str, bytes]
+) -> bytes:
     item = _item(row, flags)
-    item["flag_evidence"] = _evidence(connection, row.id)
+    item["flag_evidence"] = [
+        {"flag": one.flag, "late": one.late, "evidence": one.evidence and json.loads(one.evidence)}
+        for one in flags
+    ]
     item["second_opinions"] = opinions_of(connection, row.id) if row.second is not None else []
     item["labels"] = [one.as_json() for one in labels_of(connection, row.id)]
     # The payload is spliced in as text, so that no number is read and written again.
@@ -232,15 +248,6 @@ def _whole(connection: Connection, row: Row[Any], flags: list[str], documents: d
             parts.append(b'"prompt":null')
     parts.append(decompress(row.body)[1:])
     return b",".join(parts)
-
-
-def _evidence(connection: Connection, verdict_id: str) -> list[dict[str, Any]]:
-    """What each flag of a verdict rests on."""
-    query = select(verdict_flag).where(verdict_flag.c.verdict_id == verdict_id).order_by(verdict_flag.c.flag)
-    return [
-        {"flag": row.flag, "late": row.late, "evidence": row.evidence and json.loads(row.evidence)}
-        for row in connection.execute(query)
-    ]
 
 
 def _write_cursor(verdict_id: str) -> str:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, exists, select
 
 from audit.comparisons import cohen_kappa
 from audit.connections import Database
-from audit.labels import ANSWERS, Label, Truth, as_label, labels_of, truths
+from audit.labels import ANSWERS, Label, Truth, as_label, truths
 from audit.review_queue import Entry, plan
 from audit.review_strata import ReviewStrata
 from audit.schema import label, stratum_count, verdict, verdict_flag
-from audit.second_opinions import opinions_of
 from audit.types import Stratum, VerdictFilter
 
 MAX_WORDS: Final = 200
@@ -44,25 +42,6 @@ class Queue:
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
-    """A flag of a verdict. evidence: `[start, end]` pairs in code points of the response, or a short text."""
-
-    name: str
-    evidence: Any
-    late: bool
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What was found about a verdict after it was given."""
-
-    labels: list[Label] = field(default_factory=list)
-    flags: list[Flag] = field(default_factory=list)
-    opinions: list[dict[str, Any]] = field(default_factory=list)
-    """`method`, `outcome`, `detail`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Agreement:
     """How far two labelers of the same samples agree."""
 
@@ -70,6 +49,23 @@ class Agreement:
     agreeing: int
     kappa: float | None
     """None: too few, or chance alone would agree everywhere."""
+
+
+_withdrawal = label.alias()
+_LAST: Final = (
+    select(label, verdict.c.correct)
+    .outerjoin_from(label, verdict, verdict.c.id == label.c.verdict_id)
+    .where(
+        label.c.labeler == bindparam("labeler"),
+        label.c.created_at_ms >= bindparam("since_ms"),
+        label.c.withdraws.is_(None),
+        ~exists().where(
+            _withdrawal.c.verdict_id == label.c.verdict_id, _withdrawal.c.withdraws == label.c.id
+        ),
+    )
+    .order_by(label.c.id.desc())
+    .limit(1)
+)
 
 
 class ReviewReader:
@@ -100,31 +96,11 @@ class ReviewReader:
         items = [_item(entry, rows[entry.id]) for entry in entries]
         return Queue(items, waiting, len(strata.labelled))
 
-    def about(self, verdict_id: str) -> About:
-        """What was found about a verdict; nothing for one that is not there."""
-        flags = select(verdict_flag).where(verdict_flag.c.verdict_id == verdict_id)
-        with self._database.transaction() as connection:
-            return About(
-                labels_of(connection, verdict_id),
-                [
-                    Flag(row.flag, None if row.evidence is None else json.loads(row.evidence), row.late)
-                    for row in connection.execute(flags.order_by(verdict_flag.c.flag))
-                ],
-                opinions_of(connection, verdict_id),
-            )
-
     def last_label(self, labeler: str, since_ms: int) -> tuple[Label, bool | None] | None:
         """The newest label that somebody gave since then and did not take back; `correct` of its verdict."""
-        query = select(label).where(label.c.labeler == labeler, label.c.created_at_ms >= since_ms)
-        withdrawn: set[str] = set()
         with self._database.transaction() as connection:
-            for row in connection.execute(query.order_by(label.c.id.desc())).all():
-                if row.withdraws is not None:
-                    withdrawn.add(row.withdraws)
-                elif row.id not in withdrawn:
-                    judged = select(verdict.c.correct).where(verdict.c.id == row.verdict_id)
-                    return as_label(row), connection.scalar(judged)
-        return None
+            row = connection.execute(_LAST, {"labeler": labeler, "since_ms": since_ms}).first()
+        return None if row is None else (as_label(row), row.correct)
 
     def vocabulary(self) -> dict[str, list[str]]:
         """Values that filters may have, for people to choose from: at most `MAX_WORDS` of each, sorted."""

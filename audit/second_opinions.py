@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from audit.connections import Database
 from audit.database import insert_into
@@ -67,12 +67,18 @@ def shown_stratum(stratum: str, second: str | None) -> str:
     return stratum
 
 
+_OPINIONS: Final = (
+    select(second_opinion)
+    .where(second_opinion.c.verdict_id == bindparam("verdict_id"))
+    .order_by(second_opinion.c.method)
+)
+
+
 def opinions_of(connection: Connection, verdict_id: str) -> list[dict[str, Any]]:
     """The second opinions on one verdict, as they are told over HTTP."""
-    query = select(second_opinion).where(second_opinion.c.verdict_id == verdict_id)
     return [
         {"method": row.method, "outcome": row.outcome, "detail": json.loads(row.detail)}
-        for row in connection.execute(query.order_by(second_opinion.c.method))
+        for row in connection.execute(_OPINIONS, {"verdict_id": verdict_id})
     ]
 
 

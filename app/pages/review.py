@@ -12,8 +12,7 @@ from app.reply_contracts import StopReason
 from app.review_queue import read_queue
 from app.service import Service
 from audit.errors import BadCursorError
-from audit.labels import Label, standing
-from audit.review import About, Agreement, Queue, QueueItem
+from audit.review import Agreement, Queue, QueueItem
 
 CAUSES: Final = (
     "extraction",
@@ -123,7 +122,7 @@ def sample_values(
 ) -> dict[str, Any]:
     """What the template `sample.html` needs, and what those around it share. Blocks."""
     query = review.query
-    sample, mine = _sample(review, verdict_id) if verdict_id else (None, None)
+    sample = _sample(review, verdict_id) if verdict_id else None
     last = _last_label(review)
     title = "Nothing to label" if sample is None else f"{sample.stored['verifier']['name']} {sample.id[-8:]}"
     return {
@@ -141,10 +140,8 @@ def sample_values(
         "title": title,
         "message": "; ".join(complaints or ()),
         "sample": sample,
-        "mine": mine,
-        "revealed": sample is not None and (mine is not None or not query.blind),
+        "revealed": sample is not None and (sample.mine is not None or not query.blind),
         "outcome": "" if sample is None else outcome(sample),
-        "withdrawn": set() if sample is None else {one.withdraws for one in sample.about.labels},
         "words": WORDS,
         "causes": CAUSES,
         **last,
@@ -157,15 +154,11 @@ def outcome(sample: Sample) -> str:
     return "unscorable" if correct is None else "correct" if correct else "incorrect"
 
 
-def _sample(review: Review, verdict_id: str) -> tuple[Sample | None, Label | None]:
-    """The sample and the labeler's own label of it."""
+def _sample(review: Review, verdict_id: str) -> Sample | None:
     document = review.service.log.get(verdict_id)
     if document is None:
-        return None, None
-    about: About = review.service.review.about(verdict_id)
-    mine = standing(about.labels).get(review.labeler) if review.labeler else None
-    blind = review.query.blind and mine is None
-    return read_sample(document, about, blind=blind, whole=review.whole), mine
+        return None
+    return read_sample(document, review.labeler, blind=review.query.blind, whole=review.whole)
 
 
 def _queued(item: QueueItem) -> ListEntry:

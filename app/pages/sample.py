@@ -11,7 +11,7 @@ from app.pages.characters import Character, curious
 from app.pages.program_tests import ProgramTest, program_tests
 from app.pages.segments import Evidence, Segment, marked, segments
 from audit import exact_json
-from audit.review import About, Flag
+from audit.labels import Label, labels_from_json, standing
 
 FOLD_ABOVE: Final = 60_000
 """A longer text is shown by its first and last `FOLD_KEEPS` characters."""
@@ -61,7 +61,10 @@ class Sample:
 
     stored: Mapping[str, Any]
     """The document of `GET /v1/audit/verdicts/{id}`."""
-    about: About
+    mine: Label | None
+    """The label of whoever looks at it."""
+    withdrawn: set[str]
+    """Ids of the labels that were taken back."""
     prompt: list[Message]
     response: Passage
     expected: list[str]
@@ -90,15 +93,21 @@ class Sample:
         return bool(self.tests) or self.stored["verifier"]["name"] == "code"
 
 
-def read_sample(document: bytes, about: About, *, blind: bool, whole: bool = False) -> Sample:
-    """The sample in a document of `VerdictLog.get`. blind: no evidence that gives the verdict away."""
+def read_sample(document: bytes, labeler: str, *, blind: bool, whole: bool = False) -> Sample:
+    """The sample in a document of `VerdictLog.get`, as it is for `labeler`.
+
+    blind: without the evidence that gives the verdict away, until this labeler has labelled it.
+    """
     stored = json.loads(document.decode("utf-8", "replace"), parse_int=Number, parse_float=Number)
     detail = (stored["reply"].get("verdict") or {}).get("detail") or {}
     truth = stored.get("ground_truth")
     tests = program_tests(truth, detail)
     expected = [] if tests else _texts(truth)
     extracted = detail.get("extracted")
-    evidence = _answer_place(detail) + ([] if blind else _flag_places(about.flags))
+    labels = labels_from_json(stored["labels"])
+    mine = standing(labels).get(labeler)
+    hidden = blind and mine is None
+    evidence = _answer_place(detail) + ([] if hidden else _flag_places(stored["flag_evidence"]))
     options = stored["request"].get("options") or {}
     response = stored["response"]
     if options.get("extract") == "raw":
@@ -107,7 +116,8 @@ def read_sample(document: bytes, about: About, *, blind: bool, whole: bool = Fal
         text = _passage(response, evidence, whole=whole)
     return Sample(
         stored=stored,
-        about=about,
+        mine=mine,
+        withdrawn={one.withdraws for one in labels if one.withdraws is not None},
         prompt=_messages(stored.get("prompt")),
         response=text,
         expected=expected,
@@ -181,11 +191,11 @@ def _answer_place(detail: Mapping[str, Any]) -> list[Evidence]:
     return [Evidence(int(span[0]), int(span[1]), ANSWER)] if isinstance(span, list) and len(span) == 2 else []
 
 
-def _flag_places(flags: Sequence[Flag]) -> list[Evidence]:
+def _flag_places(flags: Sequence[Mapping[str, Any]]) -> list[Evidence]:
     return [
-        Evidence(int(span[0]), int(span[1]), flag.name)
-        for flag in flags
-        if isinstance(flag.evidence, list)
-        for span in flag.evidence
+        Evidence(int(span[0]), int(span[1]), one["flag"])
+        for one in flags
+        if isinstance(one["evidence"], list)
+        for span in one["evidence"]
         if isinstance(span, list) and len(span) == 2
     ]

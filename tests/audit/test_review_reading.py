@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,6 +16,7 @@ from audit.errors import LogUnavailableError
 from audit.keys import index_key
 from audit.labels import LabelBook, NewLabel, Truth
 from audit.log import VerdictLog
+from audit.reader import Reader
 from audit.review import Queue, ReviewReader, agreement
 from audit.review_queue import is_second_look
 from audit.schema import second_opinion, verdict, verdict_flag
@@ -189,15 +191,18 @@ def test_what_was_found_about_a_verdict(desk: Desk) -> None:
             created_at_ms=1,
         )
     )
-    about = desk.reader.about(record.id)
-    assert [one.note for one in about.labels] == ["why"]
-    assert [(one.name, one.evidence, one.late) for one in about.flags] == [
-        ("constant", [[1, 2]], True),
-        ("edge", None, False),
+    desk.execute(update(verdict).values(second="rejects"))
+    document = Reader(desk.url).get(record.id)
+    assert document is not None
+    told = json.loads(document)
+    assert [one["note"] for one in told["labels"]] == ["why"]
+    assert told["flag_evidence"] == [
+        {"flag": "constant", "late": True, "evidence": [[1, 2]]},
+        {"flag": "edge", "late": False, "evidence": None},
     ]
-    assert about.opinions == [{"method": "math", "outcome": "rejects", "detail": {"reason": "different"}}]
-    nothing = desk.reader.about("none")
-    assert (nothing.labels, nothing.flags, nothing.opinions) == ([], [], [])
+    assert told["second_opinions"] == [
+        {"method": "math", "outcome": "rejects", "detail": {"reason": "different"}}
+    ]
 
 
 def test_the_last_label_is_the_one_to_take_back(desk: Desk) -> None:
@@ -242,7 +247,6 @@ def test_a_database_in_trouble_is_named(tmp_path: Any) -> None:
     reader = ReviewReader(f"sqlite:///{tmp_path}/none/log.db")
     for read in (
         lambda: reader.queue(VerdictFilter(), "ada", 1),
-        lambda: reader.about("x"),
         lambda: reader.last_label("ada", 0),
         reader.vocabulary,
         reader.agreement,

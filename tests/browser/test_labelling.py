@@ -68,7 +68,7 @@ def test_there_and_back(visit: Visit) -> None:
     assert [visit.step(key) for key in ("j", "j", "ArrowRight", "k", "ArrowLeft")] == [
         order[1], order[2], order[3], order[2], order[1],
     ]  # fmt: skip
-    assert f"at={order[1]}" in visit.page.url
+    visit.page.wait_for_url(f"**at={order[1]}")
     assert visit.page.get_attribute("#entries li.current", "data-id") == order[1]
     visit.page.reload()
     assert visit.shown == order[1]

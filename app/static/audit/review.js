@@ -70,6 +70,10 @@
     const place = document.getElementById(id);
     if (place) place.textContent = String(Math.max(0, Number(place.textContent) + change));
   }
+  // Drawn before it becomes part of the page, which is then laid out once.
+  document.addEventListener("htmx:before:swap", (event) => {
+    for (const task of event.detail.tasks) draw(task.fragment);
+  });
   document.addEventListener("htmx:after:swap", () => {
     shown();
     window.scrollTo({ top: 0 });
