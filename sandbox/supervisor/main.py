@@ -36,6 +36,7 @@ class Supervisor:
         self._reactor = Reactor()
         self._decoder = frames.Decoder()
         self._outgoing = bytearray()
+        self._is_behind = False
         self._dispatcher: Dispatcher | None = None
         self._setup: Setup | None = None
         self._masters: Masters | None = None
@@ -146,14 +147,18 @@ class Supervisor:
                     sent = self._sock.send(view[:_CHUNK])
                 del self._outgoing[:sent]
         except BlockingIOError:
-            self._reactor.forget(fd)
-            self._reactor.watch(fd, READ | WRITE, self._hear_and_flush)
+            if not self._is_behind:
+                self._is_behind = True
+                self._reactor.forget(fd)
+                self._reactor.watch(fd, READ | WRITE, self._hear_and_flush)
             return
         except OSError:
             self._reactor.stop()
             return
-        self._reactor.forget(fd)
-        self._reactor.watch(fd, READ, self._hear)
+        if self._is_behind:
+            self._is_behind = False
+            self._reactor.forget(fd)
+            self._reactor.watch(fd, READ, self._hear)
 
     def _hear_and_flush(self) -> None:
         self._flush()

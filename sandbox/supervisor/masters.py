@@ -55,7 +55,7 @@ class Masters:
         with theirs:
             order = {"op": "zygote", "uid": uid, "folder": folder, "entrances": list(entrances)}
             self._tell(kind, order, [theirs.fileno()])
-        return Zygote(self._reactor, ours, self._hands_over, on_lost)
+        return Zygote(self._reactor, ours, uid, self._hands_over, on_lost)
 
     def sweep(self, lost: int, uid: int | None) -> None:
         """End what the zygote with pid `lost` has left behind: all of user `uid`, or all that nobody owns."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from typing import NamedTuple
 
 from sandbox.supervisor.reactor import READ, WRITE, Callback, Reactor
 
@@ -10,15 +12,46 @@ _CHUNK = 64 << 10
 """What a pipe holds. Larger buffers would be mapped and unmapped for each read."""
 
 
+class Ends(NamedTuple):
+    """Of the four pipes of a child: standard input, output and error, and its channel."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+    channel: int
+
+    def close(self) -> None:
+        """Close them."""
+        for fd in self:
+            os.close(fd)
+
+
+def open_pipes(uid: int | None) -> tuple[Ends, Ends]:
+    """Our ends, which never block, and those of a child of user `uid`."""
+    pipes = [os.pipe2(os.O_CLOEXEC) for _ in Ends._fields]
+    stdin, into = pipes[0]
+    ours = Ends(into, *(reader for reader, _ in pipes[1:]))
+    theirs = Ends(stdin, *(writer for _, writer in pipes[1:]))
+    for fd in ours:
+        os.set_blocking(fd, False)
+    if uid is not None:  # so that the program can open them again as /dev/stdin and the like
+        with suppress(PermissionError):  # gVisor's pipes have no owner
+            for fd in (theirs.stdin, theirs.stdout, theirs.stderr):
+                os.fchown(fd, uid, uid)
+    return ours, theirs
+
+
 class Feed:
-    """Writes `data` to `fd` as fast as it is read, then closes it. A reader that goes away is no error."""
+    """Writes `data` to `fd`, which does not block, as fast as it is read, then closes it.
+
+    What fits is written at once. A reader that goes away is no error.
+    """
 
     def __init__(self, reactor: Reactor, fd: int, data: bytes | memoryview) -> None:
         self._reactor = reactor
         self._fd = fd
         self._rest = memoryview(data)
         self._watched = False
-        os.set_blocking(fd, False)
         self._write()
 
     def close(self) -> None:
@@ -43,7 +76,7 @@ class Feed:
 
 
 class Sink:
-    """Collects what is written to `fd`, up to `limit`; the rest is read and dropped."""
+    """Collects what is written to `fd`, which does not block, up to `limit`; the rest is read and dropped."""
 
     def __init__(self, reactor: Reactor, fd: int, limit: int, on_exceeded: Callback | None = None) -> None:
         self._reactor = reactor
@@ -51,7 +84,6 @@ class Sink:
         self._limit = limit
         self._on_exceeded = on_exceeded
         self._kept = bytearray()
-        os.set_blocking(fd, False)
 
     def watch(self) -> None:
         """Begin to read."""

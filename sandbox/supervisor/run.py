@@ -146,28 +146,22 @@ class Run:
         self._later(_READ_AFTER_S, lambda: self._read_along(zygote))
 
     def _equip(self, link: ChildLink, job: Job, tasks: int, peer: list[int]) -> _Streams:
-        """Give one child its descriptors and its job."""
-        limits = self.order.limits
-        stdin, into = os.pipe2(os.O_CLOEXEC)
-        from_stdout, stdout = os.pipe2(os.O_CLOEXEC)
-        from_stderr, stderr = os.pipe2(os.O_CLOEXEC)
-        from_channel, to_channel = os.pipe2(os.O_CLOEXEC)
-        theirs = [stdin, stdout, stderr, to_channel, *peer]
-        self._place.give(stdin, stdout, stderr)
+        """Give one child its input and its job; peer: a descriptor for it, if it has a peer."""
+        limits, ends = self.order.limits, link.take_ends()
+        # Before the program begins, so that it finds the same there each time.
+        stdin = Feed(self._reactor, ends.stdin, job.stdin)
         cpu_s = math.ceil(limits.cpu_time_s) + 2  # behind our own clock
         order = ORDER.pack(job.harness.encode(), cpu_s, limits.memory_bytes, tasks, len(job.job))
         sent = len(order) + len(job.job)
         with suppress(OSError):  # the child may be gone; its zygote reports that
-            sent = link.sock.sendmsg([order, job.job[:_AT_ONCE]], [channel.pack_fds(theirs)])
+            sent = link.sock.sendmsg([order, job.job[:_AT_ONCE]], [channel.pack_fds(peer)] if peer else [])
         if rest := memoryview(job.job)[sent - len(order) :]:
             Feed(self._reactor, os.dup(link.sock.fileno()), rest)
-        for fd in theirs[:4]:
-            os.close(fd)
         return _Streams(
-            stdin=Feed(self._reactor, into, job.stdin),
-            stdout=Sink(self._reactor, from_stdout, limits.output_bytes, self._exceed),
-            stderr=Sink(self._reactor, from_stderr, limits.stderr_bytes),
-            channel=Sink(self._reactor, from_channel, limits.output_bytes, self._exceed),
+            stdin=stdin,
+            stdout=Sink(self._reactor, ends.stdout, limits.output_bytes, self._exceed),
+            stderr=Sink(self._reactor, ends.stderr, limits.stderr_bytes),
+            channel=Sink(self._reactor, ends.channel, limits.output_bytes, self._exceed),
         )
 
     def _exceed(self) -> None:

@@ -54,10 +54,12 @@ class Seat:
         self._zygote(kind).want(1)
 
     def start(self, order: Order, on_end: Report, on_free: Callback) -> None:
-        """Run `order`. `on_end` gets the outcome once nothing is left of it, `on_free` follows."""
+        """Run `order`. `on_end` gets the outcome once no process is left of it; `on_free` follows when no
+        file is left either."""
 
         def ended(outcome: Outcome) -> None:
-            self._place.renew(self._removal.empty, lambda: self._leave(order, outcome, on_end, on_free))
+            on_end(order, outcome)
+            self._place.renew(self._removal.empty, lambda: self._leave(order, on_free))
 
         self.run = Run(self._reactor, order, self._place, self._account, ended)
         others = [z for kind, z in self._zygotes.items() if kind != order.kind]
@@ -105,11 +107,10 @@ class Seat:
         if self.run is not None:
             self.run.lose()
 
-    def _leave(self, order: Order, outcome: Outcome, on_end: Report, on_free: Callback) -> None:
+    def _leave(self, order: Order, on_free: Callback) -> None:
         self.run = None
         if self._account is not None:
             self._account.settle()
-        on_end(order, outcome)
         on_free()
         if self.run is None:
             self.prepare(order.kind)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from sandbox.supervisor import folder
 
@@ -33,14 +32,6 @@ class Workplace:
         for part in self._parts:
             folder.make(f"{path}/{part}", uid)
         self._free_when_empty = os.statvfs(path).f_bfree
-
-    def give(self, *fds: int) -> None:
-        """Make the program's user the owner of pipes, so that it can open them again as /dev/stdin and the
-        like."""
-        if self._uid is not None:
-            with suppress(PermissionError):  # gVisor's pipes have no owner
-                for fd in fds:
-                    os.fchown(fd, self._uid, self._uid)
 
     def memory_bytes(self) -> int:
         """Memory taken by files."""

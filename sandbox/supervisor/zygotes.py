@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from sandbox import channel
 from sandbox.layers import procfs
+from sandbox.supervisor.pipes import Ends, open_pipes
 from sandbox.supervisor.reactor import READ, Callback, Reactor
-from sandbox.zygote.messages import FORK, FORK_NOW, KILL, READY, unpack_end
+from sandbox.zygote.messages import FORK, FORK_NOW, KILL, PIPES, READY, unpack_end
 
 _MOST_RUNS = 500
 """A zygote is replaced after so many runs, so that nothing can pile up in it."""
@@ -23,10 +24,12 @@ _MOST_RUNS = 500
 class ChildLink:
     """A forked child. can_take: its job may be sent. is_fenced: it has said that its layers are on.
 
-    listener: where the calls arrive that it hands over, if it does.
+    ends: ours of its pipes, until a run takes them. listener: where the calls arrive that it hands over, if
+    it does.
     """
 
     sock: socket.socket
+    ends: Ends | None
     can_take: bool = False
     is_fenced: bool = False
     listener: int | None = None
@@ -39,6 +42,22 @@ class ChildLink:
         self.can_take = self.is_fenced = True
         _, pid, self.listener = received
         return pid
+
+    def take_ends(self) -> Ends:
+        """Our ends of its pipes, from now on the caller's to close."""
+        ends, self.ends = self.ends, None
+        assert ends is not None, "a child has one run"  # noqa: S101
+        return ends
+
+    def close(self) -> None:
+        """Let it end, if it still waits."""
+        self.sock.close()
+        if self.ends is not None:
+            self.ends.close()
+            self.ends = None
+        if self.listener is not None:
+            os.close(self.listener)
+            self.listener = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +76,17 @@ class Ended:
 class Zygote:
     """One slot's warm interpreter of one kind. `on_lost` is called once if it goes without being told to."""
 
-    def __init__(self, reactor: Reactor, sock: socket.socket, hands_over: bool, on_lost: Callback) -> None:
-        """hands_over: no job may be sent before a child has sent its listener."""
+    def __init__(
+        self, reactor: Reactor, sock: socket.socket, uid: int | None, hands_over: bool, on_lost: Callback
+    ) -> None:
+        """uid: of its programs. hands_over: no job may be sent before a child has sent its listener."""
         self.pid = 0
         self.scoped = False
         self.base_rss_bytes = 0
         self.children: list[ChildLink] = []
         self._reactor = reactor
         self._sock = sock
+        self._uid = uid
         self._hands_over = hands_over
         self._on_lost = on_lost
         self._on_ready: Callback | None = None
@@ -132,7 +154,8 @@ class Zygote:
         while len(self.children) < self._wanted:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-            link = ChildLink(ours)
+            ends, pipes = open_pipes(self._uid)
+            link = ChildLink(ours, ends)
             self.children.append(link)
             if self._on_ready is None or not self.base_rss_bytes or self._hands_over:
                 self._reactor.watch(ours.fileno(), READ, lambda link=link: self._hear_child(link))  # type: ignore[misc]
@@ -142,6 +165,8 @@ class Zygote:
                 order = FORK_NOW
             with theirs, suppress(OSError):
                 self._sock.sendmsg([order], [channel.pack_fds([theirs.fileno()])])
+                ours.sendmsg([PIPES], [channel.pack_fds(pipes)])
+            pipes.close()
 
     def _tell_if_ready(self) -> None:
         ready = len(self.children) >= self._wanted and all(link.can_take for link in self.children)
@@ -216,8 +241,5 @@ class Zygote:
         for link in self.children:
             if link.sock.fileno() >= 0:
                 self._reactor.forget(link.sock.fileno())
-                link.sock.close()
-            if link.listener is not None:
-                os.close(link.listener)
-                link.listener = None
+            link.close()
         self.children.clear()

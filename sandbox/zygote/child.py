@@ -32,9 +32,12 @@ _HARNESSES = {
 _signal: Any = importlib.import_module("_signal")
 """`signal` without its enumerations, which cost more than what they are for."""
 
+_socket: Any = importlib.import_module("_socket")
+"""`socket` without what Python adds to it."""
+
 CHANNEL_FD, PEER_FD = 3, 4
-_MOST_FDS = PEER_FD + 1
-_FDS_SPACE = socket.CMSG_SPACE(4 * _MOST_FDS)
+_PIPES, _PEER = struct.Struct(f"{PEER_FD}i"), struct.Struct("i")
+_PIPES_SPACE, _PEER_SPACE = socket.CMSG_SPACE(_PIPES.size), socket.CMSG_SPACE(_PEER.size)
 _AT_ONCE = 64 << 10
 """Most jobs come whole with the first look."""
 
@@ -63,12 +66,12 @@ class Fences:
 
 @dataclass(slots=True)
 class Child:
-    """A child waiting for its job on `link`, a socket that the zygote has made for it.
+    """A child waiting for its job on the socket behind the descriptor `link`.
 
-    Its descriptors, and those that come with the job, are none of the first five: see `reserve_fds`.
+    That, and the descriptors that come over it, are none of the first five: see `reserve_fds`.
     """
 
-    link: Any
+    link: int
     fences: Fences
     zygote: int
     waits: bool
@@ -79,11 +82,13 @@ class Child:
         listener = self._enclose()
         if self.waits:
             warm.rehearse()
+        link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, self.link)
         try:
-            self._say_ready(listener)
+            _say_ready(link, listener)
         except OSError:
             os._exit(0)  # the supervisor no longer wants this child
-        main, job, peer = self._take_job()
+        _take_pipes(link)
+        main, job, peer = _take_job(link)
         gc.enable()
         streams = sys.stdin, sys.stdout, sys.stderr
         error: BaseException | None = None
@@ -123,43 +128,61 @@ class Child:
             self.fences.filter.apply()
         return listener
 
-    def _say_ready(self, listener: int | None) -> None:
-        if listener is None:
-            self.link.send(READY)
-            return
-        self.link.sendmsg([READY], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", listener))])
-        os.close(listener)
 
-    def _take_job(self) -> tuple[Callable[[bytes, int, int | None], None], bytes, int | None]:
-        """Harness and job from the supervisor; wires the descriptors and closes every other."""
-        job, passed, _, _ = self.link.recvmsg(_AT_ONCE, _FDS_SPACE)
-        if not job:
+def _say_ready(link: Any, listener: int | None) -> None:
+    if listener is None:
+        link.send(READY)
+        return
+    link.sendmsg([READY], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", listener))])
+    os.close(listener)
+
+
+def _take_pipes(link: Any) -> None:
+    """Put the pipes in place; close every other descriptor but the link."""
+    told, passed, _, _ = link.recvmsg(1, _PIPES_SPACE)
+    if not told:
+        os._exit(0)
+    for target, fd in enumerate(_PIPES.unpack(passed[0][2])):
+        os.dup2(fd, target, target < CHANNEL_FD)
+    own = link.fileno()
+    os.closerange(PEER_FD, own)
+    os.closerange(own + 1, process.OPEN_FILES)
+
+
+def _take_job(link: Any) -> tuple[Callable[[bytes, int, int | None], None], bytes, int | None]:
+    """Harness and job from the supervisor, and a descriptor for those that have a peer."""
+    job, passed, _, _ = link.recvmsg(_AT_ONCE, _PEER_SPACE)
+    if not job:
+        os._exit(0)
+    harness, cpu_s, memory_bytes, tasks, size = ORDER.unpack_from(job)
+    job = job[ORDER.size :]
+    if len(job) < size:
+        job += _read(link, size - len(job))
+    os.close(link.detach())
+    peer = None
+    if passed:
+        peer = PEER_FD
+        (fd,) = _PEER.unpack(passed[0][2])
+        if fd != peer:
+            os.dup2(fd, peer, False)
+            os.close(fd)
+    process.bound_run(cpu_s, memory_bytes, tasks)
+    return _HARNESSES[harness.rstrip(b"\0").decode()], job, peer
+
+
+def _read(link: Any, size: int) -> bytes:
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        got = link.recv_into(view)
+        if not got:
             os._exit(0)
-        harness, cpu_s, memory_bytes, tasks, size = ORDER.unpack_from(job)
-        job = job[ORDER.size :]
-        if len(job) < size:
-            job += self._read(size - len(job))
-        count = len(passed[0][2]) // 4
-        for target, fd in enumerate(struct.unpack(f"{count}i", passed[0][2])):
-            os.dup2(fd, target, target <= 2)
-        self.link.detach()
-        os.closerange(count, process.OPEN_FILES)
-        process.bound_run(cpu_s, memory_bytes, tasks)
-        return _HARNESSES[harness.rstrip(b"\0").decode()], job, PEER_FD if count > PEER_FD else None
-
-    def _read(self, size: int) -> bytes:
-        data = bytearray(size)
-        view = memoryview(data)
-        while view:
-            got = self.link.recv_into(view)
-            if not got:
-                os._exit(0)
-            view = view[got:]
-        return bytes(data)
+        view = view[got:]
+    return bytes(data)
 
 
 def reserve_fds() -> None:
     """In a zygote: leave the numbers that programs know to nothing else."""
-    while (fd := os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)) < _MOST_FDS:
+    while (fd := os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)) <= PEER_FD:
         pass
     os.close(fd)

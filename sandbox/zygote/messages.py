@@ -10,6 +10,9 @@ import struct
 ORDER = struct.Struct("<16sIQIQ")
 """Ahead of a job: name of its harness, the bounds of `process.bound_run`, bytes of the job."""
 
+PIPES = b"p"
+"""To a child, with its ends of its four pipes; the job follows when there is one."""
+
 READY = b"r"
 """From a zygote or a child, once its layers are on."""
 

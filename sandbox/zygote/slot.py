@@ -8,7 +8,6 @@ parent: whatever the run had forked would live on.
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import select
 import signal
@@ -24,9 +23,6 @@ from sandbox.layers.seccomp import Filter, handing_over, policy, supported_machi
 from sandbox.zygote import mounts, shared_memory
 from sandbox.zygote.child import Child, Fences, reserve_fds
 from sandbox.zygote.messages import FORK, KILL, READY, pack_end
-
-_socket: Any = importlib.import_module("_socket")
-"""`socket` without what Python adds to it."""
 
 _FD = struct.Struct("i")
 _FD_SPACE = socket.CMSG_SPACE(_FD.size)
@@ -154,13 +150,13 @@ class SlotZygote:
         if message == KILL:
             self._end_everything()
             return None
-        link = _socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, _FD.unpack(passed[0][2])[0])
+        (link,) = _FD.unpack(passed[0][2])
         child = Child(link, fences, self._pid, waits=message == FORK)
         pid = os.fork()
         if pid == 0:
             os.close(self._control_fd)
             return child
-        link.close()
+        os.close(link)
         if self._run is None:
             self._run = _Run([])
         self._run.children.append(pid)  # one may have been waiting already

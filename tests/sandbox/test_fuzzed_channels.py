@@ -85,7 +85,7 @@ def test_zygote_that_sends_junk_is_lost_once(messages: list[bytes], running: boo
     """Anything but a report on a run ends a zygote; it is told once, and nothing raises."""
     reactor, heard = Reactor(), []
     ours, theirs = channel.pair()
-    zygote = Zygote(reactor, ours, hands_over=False, on_lost=lambda: heard.append("lost"))
+    zygote = Zygote(reactor, ours, None, hands_over=False, on_lost=lambda: heard.append("lost"))
     if running:
         zygote.begin(heard.append)
     with theirs:

@@ -21,7 +21,7 @@ class Other:
     def __init__(self) -> None:
         ours, self.control = channel.pair()
         self.lost = 0
-        self.zygote = Zygote(Reactor(), ours, hands_over=False, on_lost=self._lose)
+        self.zygote = Zygote(Reactor(), ours, None, hands_over=False, on_lost=self._lose)
         self.control.send(READY)
         self.zygote._hear()
         self.zygote.base_rss_bytes = 1
