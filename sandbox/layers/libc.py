@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import sys
 from typing import Any
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -20,6 +21,7 @@ PR_CAP_AMBIENT_RAISE = 2
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 
 _CAPABILITY_VERSION = 0x20080522
+_SIGNAL_SET_BYTES = 128
 
 prctl = _libc.prctl
 syscall = _libc.syscall
@@ -50,6 +52,12 @@ def set_capabilities(permitted: int, inheritable: int) -> None:
     header = struct.pack("Ii", _CAPABILITY_VERSION, 0)
     words = [mask >> shift & low for shift in (0, high) for mask in (permitted, permitted, inheritable)]
     check(_libc.capset(header, struct.pack("6I", *words)), "capset")
+
+
+def signal_fd(number: int) -> int:
+    """A descriptor that is readable when signal `number`, which has to be blocked, has come."""
+    mask = (1 << number - 1).to_bytes(_SIGNAL_SET_BYTES, sys.byteorder)
+    return check(_libc.signalfd(-1, mask, os.O_CLOEXEC | os.O_NONBLOCK), "signalfd")
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:

@@ -17,6 +17,8 @@ _FAR = 64 << 30
 """Address space is no use of memory (RULES R8); this only guards the kernel's own tables."""
 
 OPEN_FILES = 1024
+LOOSE = 1 << 32, 1 << 62, 1 << 31
+"""For `bound_run`, to lower nothing. Of more seconds the kernel could not count the nanoseconds."""
 
 
 def become(uid: int) -> None:
@@ -103,8 +105,10 @@ def lower(kind: int, value: int) -> None:
     hard = resource.getrlimit(kind)[1]
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
-    with suppress(ValueError):
+    try:  # `suppress` is Python code, and would copy pages in each child
         resource.setrlimit(kind, (value, value))
+    except ValueError:
+        pass
 
 
 def succeeds(attempt: Callable[[], None]) -> bool:

@@ -104,8 +104,7 @@ class Child:
         Returns the descriptor for whoever is to answer the calls that are handed over.
         """
         cgroups.enter(self.fences.entrances)
-        _signal.set_wakeup_fd(-1)
-        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGCHLD,))
         at_fork.release()
         process.die_with_parent(self.zygote)
         if not self.fences.own_uid:

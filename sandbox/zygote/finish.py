@@ -57,6 +57,18 @@ def finish(error: BaseException | None, streams: tuple[Any, Any, Any]) -> NoRetu
     os._exit(status)
 
 
+def rehearse() -> None:
+    """Go through it as far as it changes nothing where no program has run."""
+    _exit_status(None)
+    _flush()
+    threading.active_count()
+    _flush(tell=True)
+    _thread._count()  # noqa: SLF001
+    _restore_streams()
+    let_go()
+    _flush()
+
+
 def _exit_status(error: BaseException | None) -> int:
     if error is None:
         return 0

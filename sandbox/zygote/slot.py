@@ -14,11 +14,10 @@ import signal
 import socket
 import struct
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.layers import landlock, namespaces, process
+from sandbox.layers import landlock, libc, namespaces, process
 from sandbox.layers.seccomp import Filter, handing_over, policy, supported_machine
 from sandbox.zygote import mounts, shared_memory
 from sandbox.zygote.child import Child, Fences, reserve_fds
@@ -26,6 +25,7 @@ from sandbox.zygote.messages import FORK, KILL, READY, pack_end
 
 _FD = struct.Struct("i")
 _FD_SPACE = socket.CMSG_SPACE(_FD.size)
+_SIGNAL_BYTES = 128
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 
 
@@ -62,20 +62,19 @@ class SlotZygote:
 
     def serve(self) -> Child:
         """Serve until the supervisor goes; returns only in a forked child."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+        ended = libc.signal_fd(signal.SIGCHLD)
         fences = self._enclose()
         reserve_fds()
-        wake, poke = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(poke, warn_on_full_buffer=False)
         self._control.send(READY)
         gc.freeze()
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
-        poll.register(wake, select.POLLIN)
+        poll.register(ended, select.POLLIN)
         while True:
             for fd, _ in poll.poll():
-                if fd == wake:
-                    os.read(wake, 4096)
+                if fd == ended:
+                    os.read(ended, _SIGNAL_BYTES)
                     self._reap()
                 elif (child := self._obey(fences)) is not None:
                     return child
@@ -221,5 +220,7 @@ def _cannot_signal(pid: int) -> bool:
 
 
 def _ignoring_absence(kill: Callable[[int, int], None], target: int) -> None:
-    with suppress(ProcessLookupError):
+    try:  # `suppress` is Python code, and would copy pages after each fork
         kill(target, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

@@ -15,8 +15,9 @@ import site
 import sys
 from collections.abc import Sequence
 
-from sandbox.child import program, report, surroundings
+from sandbox.child import bare_stack, program, report, surroundings
 from sandbox.environment import SEED
+from sandbox.layers import process
 from sandbox.zygote import finish
 
 _ALWAYS = [
@@ -55,7 +56,9 @@ _JOB = json.dumps(
         "prefer_entry_point": False,
     }
 ).encode()
-_PROGRAM = compile("a = sum(map(int, '1 2'.split()))", "rehearsal", "exec")
+_PROGRAM = compile(
+    "import sys\na = sum(map(int, '1 2'.split()))\nsys.stdin.fileno()\nprint(end='')", "rehearsal", "exec"
+)
 _REHEARSALS = 20
 """The interpreter specializes code that has run some ten times."""
 
@@ -81,8 +84,9 @@ def add(modules: Sequence[str]) -> None:
 
 
 def rehearse() -> None:
-    """In a child: go through the costliest part of every job while nobody waits for it."""
-    program.choose(report.read(_JOB))
+    """In a child: go through what every run does while nobody waits for it."""
+    process.bound_run(*process.LOOSE)
+    _rehearse_whole_run()
 
 
 def _rehearse_whole_run() -> None:
@@ -93,9 +97,9 @@ def _rehearse_whole_run() -> None:
     os.close(reader)
     chosen = program.choose(report.read(_JOB))
     module = surroundings.fresh_module("__main__", program.FILE_NAME, chosen.source)
-    exec(_PROGRAM, module.__dict__)  # noqa: S102 - our own
+    bare_stack.call(exec, _PROGRAM, module.__dict__)
     del module
-    finish.let_go()
+    finish.rehearse()
 
 
 def settle() -> None:
