@@ -15,6 +15,8 @@ _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 
 _PID_AND_FD_SPACE = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
 
+_NOW = int(socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC)
+
 Message = dict[str, Any]
 
 
@@ -54,8 +56,7 @@ def receive_with_pid(sock: socket.socket) -> tuple[bytes, int, int | None] | Non
 
     Raises `BlockingIOError` when there is none yet; None at the end.
     """
-    flags = socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC
-    data, ancillary, _, _ = sock.recvmsg(_LARGEST, _PID_AND_FD_SPACE, flags)
+    data, ancillary, _, _ = sock.recvmsg(_LARGEST, _PID_AND_FD_SPACE, _NOW)
     if not data:
         return None
     pid, fd = 0, None

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ from sandbox.types import (
 
 _PACKAGE_ROOT = str(Path(__file__).resolve().parent.parent)
 _START_S = 60.0
+_DIFFERENT_LIMITS = 64
+"""Requests mostly come with the same few."""
 _LEVELS = ("none", "base", "strong", "full")
 _SCIENTIFIC = ("numpy", "numpy.random")
 """Already imported in the `sci` zygote."""
@@ -127,7 +130,9 @@ class Sandbox:
         program was lost too. Lost twice while the control program is fine: the run's own doing, status
         `violation`.
         """
-        spec = replace(spec, limits=self._bounded(spec.limits))
+        bounded = _bounded(spec.limits, self._config.maximum_limits)
+        if bounded != spec.limits:
+            spec = replace(spec, limits=bounded)
         first = await self._attempt(spec, alone=False)
         if first is not None and first.status is not RunStatus.STARVED:
             return first
@@ -143,8 +148,9 @@ class Sandbox:
     async def run(self, submission: Submission) -> AsyncGenerator[CaseResult, None]:
         """Run the cases; results come in order. Closing the iterator kills what runs.
 
-        As many cases run at once as there are slots. `total_time_s` is summed in the order of the cases, so
-        that the outcome does not depend on how many ran at once.
+        As many cases run at once as there are slots; one more waits at the supervisor, for the slot that is
+        free first. `total_time_s` is summed in the order of the cases, so that the outcome does not depend on
+        how many ran at once.
         """
         build = await self._build(submission.program)
         if isinstance(build, Refusal):
@@ -152,7 +158,7 @@ class Sandbox:
                 yield for_case(build, index)
             return
         specs = [_spec(submission, case, build) for case in submission.cases]
-        ahead = 1 if submission.stop_early else self._config.slot_count
+        ahead = 1 if submission.stop_early else self._config.slot_count + 1
         tasks: list[asyncio.Task[RunResult]] = []
         spent, over = 0.0, False
         try:
@@ -197,7 +203,7 @@ class Sandbox:
             header = {
                 "kind": spec.zygote,
                 "alone": alone,
-                "limits": asdict(spec.limits),
+                "limits": _as_header(spec.limits),
                 "harnesses": [child.harness for child in spec.children],
             }
             blobs = [blob for child in spec.children for blob in (child.job, child.stdin)]
@@ -245,15 +251,6 @@ class Sandbox:
         ]
         return f"isolation level {ready['level']} is below the minimum {minimum} ({'; '.join(weak)})"
 
-    def _bounded(self, limits: Limits) -> Limits:
-        most = self._config.maximum_limits
-        bounded = {
-            field.name: min(getattr(limits, field.name), getattr(most, field.name))
-            for field in fields(limits)
-            if getattr(limits, field.name) is not None and getattr(most, field.name) is not None
-        }
-        return replace(limits, **bounded)
-
     def _configuration(self) -> dict[str, Any]:
         config = self._config
         return {
@@ -270,6 +267,20 @@ class Sandbox:
             "toolchains": readable(),
             "headers": self._headers.folder(),
         }
+
+
+@lru_cache(_DIFFERENT_LIMITS)
+def _bounded(limits: Limits, most: Limits) -> Limits:
+    bounded = {
+        field.name: min(getattr(limits, field.name), getattr(most, field.name))
+        for field in fields(limits)
+        if getattr(limits, field.name) is not None and getattr(most, field.name) is not None
+    }
+    return replace(limits, **bounded)
+
+
+_as_header = lru_cache(_DIFFERENT_LIMITS)(asdict)
+"""Of limits. Nobody changes what it gives."""
 
 
 def _spec(submission: Submission, case: Case, build: Build | None) -> RunSpec:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 SEED = 0
 """Of `random`, of numpy's global generator, and of string hashes."""
+FOR_LOADER = {"LD_BIND_NOW": "1"}
+"""Of a master until it runs: else every child looks the same functions up anew, and copies pages to note
+them."""
 
 
 def environment(work: str, packages: str) -> dict[str, str]:

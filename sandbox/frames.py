@@ -58,7 +58,7 @@ class Decoder:
 def _header(text: bytes | bytearray, body_size: int) -> tuple[Header, list[int]]:
     """The header of a frame and the sizes of its blobs."""
     try:
-        header = json.loads(text)
+        header = json.loads(text.decode())
         sizes = header.pop("blobs")
         fits = all(type(size) is int and size >= 0 for size in sizes) and sum(sizes) == body_size
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError) as error:

@@ -105,7 +105,7 @@ def lower(kind: int, value: int) -> None:
     hard = resource.getrlimit(kind)[1]
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
-    try:  # `suppress` is Python code, and would copy pages in each child
+    try:  # noqa: SIM105 - `suppress` is Python code, and would copy pages in each child
         resource.setrlimit(kind, (value, value))
     except ValueError:
         pass

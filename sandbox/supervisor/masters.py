@@ -11,7 +11,7 @@ from typing import Any
 
 from sandbox import channel
 from sandbox.config import FLAGS
-from sandbox.environment import environment
+from sandbox.environment import FOR_LOADER, environment
 from sandbox.supervisor.placement import Placed, library_path
 from sandbox.supervisor.reactor import READ, Callback, Reactor
 from sandbox.supervisor.zygotes import Zygote
@@ -78,7 +78,7 @@ class Masters:
             arguments = [str(theirs.fileno()), plan["package_root"]]
             master = subprocess.Popen(
                 [placed.executable, *FLAGS, "-c", _BOOT, *arguments],
-                env=environment(f"{plan['box']}/work", placed.packages) | library_path(placed),
+                env=environment(f"{plan['box']}/work", placed.packages) | library_path(placed) | FOR_LOADER,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from sandbox import channel
+from sandbox.environment import FOR_LOADER
 from sandbox.layers import libc, namespaces, process, procfs
 from sandbox.zygote import warm
 from sandbox.zygote.child import reserve_fds
@@ -112,6 +113,8 @@ def _kill_all_of(uid: int) -> None:
 
 def main(control_fd: int) -> None:
     """Entry point: the interpreter runs nothing else."""
+    for name in FOR_LOADER:
+        del os.environ[name]
     reserve_fds()
     control = socket.socket(fileno=control_fd)
     first = channel.receive(control)

@@ -220,7 +220,7 @@ def _cannot_signal(pid: int) -> bool:
 
 
 def _ignoring_absence(kill: Callable[[int, int], None], target: int) -> None:
-    try:  # `suppress` is Python code, and would copy pages after each fork
+    try:  # noqa: SIM105 - `suppress` is Python code, and would copy pages after each fork
         kill(target, signal.SIGKILL)
     except ProcessLookupError:
         pass
