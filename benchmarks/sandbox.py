@@ -34,7 +34,7 @@ from benchmarks.sandbox_work import (
 from sandbox.config import SandboxConfig
 from sandbox.engine import Sandbox
 from sandbox.languages import python
-from sandbox.layers import procfs
+from sandbox.layers import procfs, process
 from sandbox.types import Call, Limits, Program, RunStatus, ScriptCase, Submission
 from verifiers.code.ground_truth import read_tests
 from verifiers.code.runs import Runner
@@ -250,6 +250,7 @@ async def measure(figures: dict[str, Any]) -> None:
 
 
 def main() -> None:
+    process.adopt_orphans()  # what bubblewrap leaves is waited for, and so counted, here
     figures: dict[str, Any] = {
         "machine": {
             "kernel": platform.release(),

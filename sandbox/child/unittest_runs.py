@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-import unittest
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unittest import TestResult
 
 
-def recorded() -> list[unittest.TestResult]:
+def recorded() -> list[TestResult]:
     """A list that holds every result made from now on."""
-    results: list[unittest.TestResult] = []
-    start_run = unittest.TestResult.startTestRun
-    start_test = unittest.TestResult.startTest
+    from unittest import TestResult  # with all that it needs, 2 MB that every other child would carry
 
-    def note(result: unittest.TestResult) -> None:
+    results: list[TestResult] = []
+    start_run = TestResult.startTestRun
+    start_test = TestResult.startTest
+
+    def note(result: TestResult) -> None:
         if not any(known is result for known in results):
             results.append(result)
 
-    def started_run(self: unittest.TestResult, *args: Any) -> None:
+    def started_run(self: TestResult, *args: Any) -> None:
         note(self)
         start_run(self, *args)
 
-    def started_test(self: unittest.TestResult, *args: Any) -> None:
+    def started_test(self: TestResult, *args: Any) -> None:
         note(self)
         start_test(self, *args)
 
-    unittest.TestResult.startTestRun = started_run  # type: ignore[method-assign]
-    unittest.TestResult.startTest = started_test  # type: ignore[assignment,method-assign]
+    TestResult.startTestRun = started_run  # type: ignore[method-assign]
+    TestResult.startTest = started_test  # type: ignore[assignment,method-assign]
     return results
 
 
-def failure(results: list[unittest.TestResult]) -> str | None:
+def failure(results: list[TestResult]) -> str | None:
     """Why these runs are no pass; None if they are, or there were none."""
     for result in results:
         if not result.wasSuccessful():

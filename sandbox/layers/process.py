@@ -7,7 +7,6 @@ import resource
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 from sandbox.layers import libc
 
@@ -76,8 +75,10 @@ def die_with_parent(parent: int) -> None:
 
 def prefer_for_oom() -> None:
     """If the host runs out of memory, it takes this process first."""
-    with suppress(OSError):  # /proc may be missing or read-only; the memory limit does not depend on it
-        Path("/proc/self/oom_score_adj").write_text("1000")
+    # /proc may be missing or read-only; the memory limit does not depend on it. No pathlib: a zygote would
+    # have to load it.
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
 
 
 def bound_all_runs(file_bytes: int) -> None:

@@ -8,7 +8,6 @@ import os
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -93,7 +92,8 @@ def proportional_bytes(pids: list[int]) -> tuple[int, int] | None:
     other = shared = 0
     for pid in pids:
         try:
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            with open(f"/proc/{pid}/smaps_rollup") as file:
+                lines = file.read().splitlines()
         except (FileNotFoundError, ProcessLookupError):
             continue
         except OSError:

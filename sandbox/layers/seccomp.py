@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import platform
 from collections.abc import Iterable
 
 from sandbox.layers import bpf, libc
@@ -177,7 +176,7 @@ class Filter:
 
     def listen(self) -> int:
         """As `apply`; returns the descriptor that learns of the calls it hands over."""
-        number = _SECCOMP[platform.machine()]
+        number = _SECCOMP[os.uname().machine]
         return libc.check(
             libc.syscall(number, 1, _NEW_LISTENER, ctypes.byref(self._program)), "seccomp listener"
         )
@@ -185,5 +184,5 @@ class Filter:
 
 def supported_machine() -> str | None:
     """This machine's name if the policy knows it."""
-    machine = platform.machine()
+    machine = os.uname().machine
     return machine if machine in NUMBERS else None
