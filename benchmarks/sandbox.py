@@ -34,7 +34,7 @@ from benchmarks.sandbox_work import (
 from sandbox.config import SandboxConfig
 from sandbox.engine import Sandbox
 from sandbox.languages import python
-from sandbox.layers import procfs, process
+from sandbox.layers import process, procfs
 from sandbox.types import Call, Limits, Program, RunStatus, ScriptCase, Submission
 from verifiers.code.ground_truth import read_tests
 from verifiers.code.runs import Runner

@@ -52,7 +52,7 @@ def bubblewrap(source: str, inputs: Sequence[str]) -> list[str]:
     before = set(procfs.descendants(os.getpid()))
     with _script(source) as path:
         outputs = [_output([str(BUBBLEWRAP), *_INSIDE, sys.executable, path], text) for text in inputs]
-    # It does not wait for the process in which it runs a command, whose CPU time would be in nobody's account.
+    # It does not wait for the process that it runs a command in, whose CPU time nobody would be charged with.
     for pid in set(procfs.descendants(os.getpid())) - before:
         with suppress(ChildProcessError):
             os.waitpid(pid, 0)

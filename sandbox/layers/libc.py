@@ -6,6 +6,7 @@ import ctypes
 import os
 import struct
 import sys
+from contextlib import suppress
 from typing import Any
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -64,6 +65,12 @@ def mount(source: str, target: str, kind: str | None, flags: int, data: str = ""
     """`mount(2)`; see there."""
     encoded: list[Any] = [os.fsencode(source), os.fsencode(target), kind.encode() if kind else None]
     check(_libc.mount(*encoded, ctypes.c_ulong(flags), data.encode()), f"mount {target}")
+
+
+def give_back_memory() -> None:
+    """Return what `free` has kept to the kernel."""
+    with suppress(AttributeError):  # not glibc
+        _libc.malloc_trim(0)
 
 
 def set_default_thread_stack(size: int) -> None:

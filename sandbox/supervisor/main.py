@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -119,6 +120,7 @@ class Supervisor:
         self._send(header, blobs)
 
     def _send_readiness(self, outcome: Outcome, setup: Setup) -> None:
+        gc.freeze()  # what there is stays; to go through it takes longer than a run
         level, guarantees, reason = judge(outcome, setup)
         work = f"{setup.plan['box']}/work" if setup.plan["mounts"] else f"{setup.workplaces[0].path}/work"
         header = {
