@@ -43,13 +43,12 @@ class Slots:
 
     def _reserve(self, number: int, need_bytes: int) -> bool:
         """Note the need of a run on slot `number`, unless all together would take too much."""
-        if self._memory_bytes is None:
-            return True
         fcntl.flock(self._turn, fcntl.LOCK_EX)
         try:
-            taken = sum(self._taken(other) for other in range(len(self._files)) if other != number)
-            if taken and taken + need_bytes > self._memory_bytes:
-                return False
+            if self._memory_bytes is not None:
+                taken = sum(self._taken(other) for other in range(len(self._files)) if other != number)
+                if taken and taken + need_bytes > self._memory_bytes:
+                    return False
             os.pwrite(self._files[number], b"%20d" % need_bytes, 0)
             return True
         finally:
