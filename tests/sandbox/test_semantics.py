@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from sandbox.types import CaseResult, Limits, RunStatus
@@ -23,6 +25,20 @@ for _ in range(15):
  if pid == 0: os._exit(0)
  pids.append(pid)
 assert all(os.waitpid(p, 0)[1] == 0 for p in pids)
+""",
+    "no signal is held back": """
+import os, signal, subprocess
+assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
+assert signal.getsignal(signal.SIGCHLD) is signal.SIG_DFL
+heard = []
+signal.signal(signal.SIGCHLD, lambda *_: heard.append(1))
+subprocess.run(['/bin/true'], check=True)
+assert heard
+""",
+    "nothing is loaded for nothing": """
+import os, sys
+assert not {'unittest', 'argparse', 'pathlib', 'urllib', 'difflib'} & set(sys.modules), sorted(sys.modules)
+assert not [name for name in os.environ if name.startswith('LD_') and name != 'LD_LIBRARY_PATH']
 """,
     "what modules do at a fork": """
 import os, random, threading, time
@@ -331,6 +347,14 @@ async def test_large_input_flows_while_it_is_read(run) -> None:
     data = b"x" * (30 << 20)
     result = await run("import sys; print(len(sys.stdin.buffer.read()))", data, Limits(cpu_time_s=10))
     assert result.stdout == f"{len(data)}\n".encode()
+
+
+@pytest.mark.parametrize("size", [0, 1, 4096, 65536])
+async def test_input_is_there_before_the_program(run, size: int) -> None:
+    """What a pipe holds lies in it from the first line on: no look is too early on a busy host."""
+    source = "import os, select; print(select.select([0], [], [], 0)[0], len(os.read(0, 1 << 17)))"
+    results = await asyncio.gather(*(run(source, b"x" * size) for _ in range(12)))
+    assert {result.stdout for result in results} == {b"[0] %d\n" % size}
 
 
 @pytest.mark.parametrize(
