@@ -126,6 +126,9 @@ def _one_at_a_time(engine: Engine) -> Iterator[None]:
         yield
         return
     path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        # For its owner alone: it holds texts and expected answers. SQLite gives its other files the same mode.
+        path.touch(mode=0o600)
     with path.with_name(path.name + ".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

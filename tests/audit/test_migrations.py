@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from recording import rows, url_of
+from sqlalchemy import text
 
 from audit import schema
 from audit.database import prepare, writing_engine
@@ -56,6 +58,21 @@ def test_file_settings(tmp_path: Path) -> None:
     prepare(writing_engine(url_of(path), "enqueue"))
     assert rows(path, "PRAGMA journal_mode") == [("wal",)]
     assert rows(path, "PRAGMA auto_vacuum") == [(2,)]
+
+
+def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    """The log and what SQLite keeps beside it; a file that is there keeps the mode that it was given."""
+    path = tmp_path / "log.db"
+    engine = writing_engine(url_of(path), "enqueue")
+    prepare(engine)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE more (n)"))
+        modes = {one.name: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.glob("log.db*")}
+    del modes["log.db.lock"]  # empty
+    assert modes == {"log.db": 0o600, "log.db-wal": 0o600, "log.db-shm": 0o600}
+    path.chmod(0o640)
+    prepare(engine)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_several_processes_at_once(new_database: Callable[[], str]) -> None:
