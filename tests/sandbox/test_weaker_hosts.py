@@ -43,7 +43,7 @@ LACKING = {
 SIGNALLING = {"killing everyone kills nobody outside", "no core is dumped"}
 """Programs that signal others, which is refused where nothing can keep signals inside."""
 WITHOUT_LANDLOCK = {"ho-g-disk-fill", "ho-g-read-shadow-and-keys"}
-"""Cases that need files to be confined, by Landlock or by a user of their own that owns nothing."""
+"""Cases that need files to be confined, by Landlock or by a mount table in which there are no others."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=WEAKER_HOSTS)
@@ -97,7 +97,8 @@ def serving(folder: Path, user: str, lacking: tuple[str, ...], minimum: str = "s
             time.sleep(0.1)
             assert service.poll() is None
             with suppress(httpx.TransportError):
-                if httpx.get(f"http://127.0.0.1:{PORT}/readyz", trust_env=False).status_code == 200:
+                reply = httpx.get(f"http://127.0.0.1:{PORT}/readyz", trust_env=False)
+                if reply.status_code == 200 or "programs are not run here" in reply.text:
                     break
         yield f"http://127.0.0.1:{PORT}"
     finally:
@@ -129,11 +130,38 @@ def test_handed_cases_hold_on_a_weaker_host(shared: Path, user: str, lacking: tu
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_handed_cases_hold_without_landlock_but_for_files(shared: Path, user: str) -> None:
-    """Code is refused there by default; told to run it all the same, only the files of others are open."""
+@pytest.mark.parametrize("lacking", [(), ("no namespaces",)], ids=["mount table", "no mount table"])
+def test_handed_cases_hold_without_landlock_but_for_files(
+    shared: Path, user: str, lacking: tuple[str, ...]
+) -> None:
+    """Told to run code all the same, the files of others are open, unless a mount table hides them."""
     folder = Path(tempfile.mkdtemp())
     try:
-        with serving(folder, user, ("no landlock",), "base") as url:
-            assert {*failing(shared, url, folder / "data")} <= WITHOUT_LANDLOCK
+        with serving(folder, user, ("no landlock", *lacking), "base") as url:
+            guarantees = httpx.get(f"{url}/v1/sandbox", trust_env=False).json()["guarantees"]
+            assert guarantees["files"]["strength"] == "none"
+            mounted = guarantees["disk"]["strength"] == "kernel"
+            assert {*failing(shared, url, folder / "data")} == (set() if mounted else WITHOUT_LANDLOCK)
+    finally:
+        shutil.rmtree(folder)
+        for left in (*Path("/tmp").glob("rvfile-*"), *Path("/var/tmp").glob("rvfile-*")):
+            left.unlink()
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_code_is_refused_without_landlock(user: str) -> None:
+    """And nothing else is: the default asks for more than such a host has."""
+    folder = Path(tempfile.mkdtemp())
+    tests = {"type": "stdin_stdout", "cases": [{"stdin": "", "stdout": "1"}]}
+    try:
+        with serving(folder, user, ("no landlock",)) as url:
+            code = {"verifier": "code", "response": "print(1)", "ground_truth": tests}
+            number = {"verifier": "numeric", "response": "so 2", "ground_truth": "2"}
+            refused = httpx.post(f"{url}/v1/verify", json=code, trust_env=False).json()
+            judged = httpx.post(f"{url}/v1/verify", json=number, trust_env=False).json()
+            assert (refused["status"], refused["reward"]) == ("unscorable", None)
+            assert refused["failure"]["kind"] == "sandbox_unavailable"
+            assert judged["reward"] == 1.0
+            assert httpx.get(f"{url}/readyz", trust_env=False).status_code == 503
     finally:
         shutil.rmtree(folder)
