@@ -127,7 +127,7 @@ def _one_at_a_time(engine: Engine) -> Iterator[None]:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
-        # For its owner alone: it holds texts and expected answers. SQLite gives its other files the same mode.
+        # For its owner alone: it holds expected answers. SQLite gives its other files the same mode.
         path.touch(mode=0o600)
     with path.with_name(path.name + ".lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
