@@ -1,7 +1,7 @@
 #!/bin/bash
 # Build the image and prove it: Compose with a trainer, and every way of running it that docs/security.md names.
 #
-#   deploy/check.sh [CASES]     CASES: a folder of further code cases with their driver (see deploy/check/inside.py)
+#   deploy/check.sh [CASES]     CASES: a folder of further code cases with their driver (see deploy/check/handed.py)
 #
 # Everything happens in a Docker engine of its own, which goes away again. Needs root. Exit status 77: no engine
 # can run here, and nothing was checked.
@@ -31,4 +31,4 @@ echo "== image"
 DOCKER_BUILDKIT=0 docker build --quiet --tag goldcheck:check . > "$work/build.log" 2>&1 ||
     { tail -n 20 "$work/build.log"; exit 1; }
 python3 deploy/check/bill.py goldcheck:check
-python3 deploy/check/scenarios.py goldcheck:check "$work" $cases
+python3 deploy/check/prove.py goldcheck:check "$work" ${cases:+"$cases"}
