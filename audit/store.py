@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 
-from sqlalchemy import Connection, Dialect, Table, update
+from sqlalchemy import Connection, Dialect, Table, bindparam, update
 
 from audit import schema
 from audit.database import insert_into, prepare, sqlite_path, writing_engine
@@ -50,6 +50,13 @@ class Transaction:
         for count in self.counts.values():
             count.shed += count.sampled
             count.sampled = 0
+
+
+_ADVANCE = (
+    update(schema.writer)
+    .where(schema.writer.c.id == bindparam("writer"), schema.writer.c.sequence < bindparam("now"))
+    .values(sequence=bindparam("now"), complete_until_ms=bindparam("complete_until_ms"))
+)
 
 
 class Store:
@@ -93,14 +100,12 @@ class Store:
 
     def _advance(self, connection: Connection, transaction: Transaction) -> bool:
         """Claim its `sequence`; False if it is claimed already, by a commit whose end was not seen."""
-        sequence, until = transaction.sequence, transaction.complete_until_ms
-        mine = schema.writer.c.id == self._writer_id
-        result = connection.execute(
-            update(schema.writer)
-            .where(mine, schema.writer.c.sequence < sequence)
-            .values(sequence=sequence, complete_until_ms=until)
-        )
-        return result.rowcount == 1
+        claim = {
+            "writer": self._writer_id,
+            "now": transaction.sequence,
+            "complete_until_ms": transaction.complete_until_ms,
+        }
+        return connection.execute(_ADVANCE, claim).rowcount == 1
 
     def _write_counts(self, connection: Connection, transaction: Transaction) -> None:
         rows = [

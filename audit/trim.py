@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Table, select, update
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, select, update
 
 from audit.removal import remove
 from audit.schema import stratum_count, verdict
 from audit.types import Cell
+
+
+def _in_cell(table: Table) -> list[ColumnElement[bool]]:
+    return [table.c[column.name] == bindparam(f"the_{column.name}") for column in stratum_count.primary_key]
+
+
+# Written once: in the writer's thread, what Python does between two statements holds up every request.
+_SAMPLED: Final = select(stratum_count.c.sampled).where(*_in_cell(stratum_count))
+_LARGEST: Final = (
+    select(verdict.c.id)
+    .where(*_in_cell(verdict), verdict.c.sampled.is_(True))
+    .order_by(verdict.c.draw.desc(), verdict.c.id.desc())
+    .limit(bindparam("n"))
+)
+_COUNT_LESS: Final = (
+    update(stratum_count)
+    .where(*_in_cell(stratum_count))
+    .values(sampled=stratum_count.c.sampled - bindparam("n"))
+)
 
 
 def trim(connection: Connection, cells: Sequence[Cell], budget: int) -> None:
@@ -19,34 +38,19 @@ def trim(connection: Connection, cells: Sequence[Cell], budget: int) -> None:
     For the transaction that has just counted in these cells: by that it holds their rows of `stratum_count`.
     """
     for cell in cells:
-        here = _in_cell(stratum_count, cell)
-        sampled = connection.scalar(select(stratum_count.c.sampled).where(*here)) or 0
+        here = _key(cell)
+        sampled = connection.scalar(_SAMPLED, here) or 0
         if sampled > budget:
-            out = _largest(connection, cell, sampled - budget)
+            out = list(connection.scalars(_LARGEST, {**here, "n": sampled - budget}))
             kept = set(out).difference(remove(connection, out))
             if kept:
                 connection.execute(update(verdict).where(verdict.c.id.in_(kept)).values(sampled=False))
-            less = stratum_count.c.sampled - len(out)
-            connection.execute(update(stratum_count).where(*here).values(sampled=less))
+            connection.execute(_COUNT_LESS, {**here, "n": len(out)})
 
 
-def _largest(connection: Connection, cell: Cell, n: int) -> list[str]:
-    """The ids of the `n` largest draws in the sample of a cell."""
-    query = (
-        select(verdict.c.id)
-        .where(*_in_cell(verdict, cell), verdict.c.sampled.is_(True))
-        .order_by(verdict.c.draw.desc(), verdict.c.id.desc())
-        .limit(n)
-    )
-    return list(connection.scalars(query))
-
-
-def _in_cell(table: Table, cell: Cell) -> list[ColumnElement[Any]]:
+def _key(cell: Cell) -> dict[str, Any]:
     stratum, window_start_s = cell
-    return [
-        table.c.verifier == stratum.verifier,
-        table.c.version == stratum.version,
-        table.c.data_source == stratum.data_source,
-        table.c.stratum == stratum.name,
-        table.c.window_start_s == window_start_s,
-    ]
+    values = (*stratum, window_start_s)
+    return {
+        f"the_{column.name}": value for column, value in zip(stratum_count.primary_key, values, strict=True)
+    }

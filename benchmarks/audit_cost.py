@@ -23,8 +23,8 @@ RESULT = ROOT / "benchmarks" / "results" / "audit_cost.json"
 BATCH = 1_024
 BATCHES_PER_ROUND = 4
 ROUNDS = 11
-LATENCY_ROUNDS = 6
-LATENCY_S = 8.0
+LATENCY_ROUNDS = 12
+LATENCY_S = 3.0
 RESTING = {"GOLDCHECK_AUDIT_CPU_SHARE": "0"}
 ALL = "100000"
 """A budget that no round exceeds."""

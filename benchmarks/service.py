@@ -60,12 +60,13 @@ class Server:
         return found
 
     def cpu_s(self) -> float:
-        """CPU time of the tree so far, children that ended included."""
-        ticks = 0
+        """CPU time of the tree so far, children that ended included: those to the tick, the rest exactly."""
+        total = 0.0
         for pid in self.pids():
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += sum(int(field) for field in fields[11:15])
-        return ticks / os.sysconf("SC_CLK_TCK")
+            ended = sum(int(field) for field in fields[13:15]) / os.sysconf("SC_CLK_TCK")
+            total += time.clock_gettime(_cpu_clock(pid)) + ended
+        return total
 
     def resident_mb(self) -> float:
         """Resident memory of the tree, shared pages counted once (PSS)."""
@@ -74,6 +75,11 @@ class Server:
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
             kilobytes += int(rollup.partition("\nPss:")[2].split()[0])
         return kilobytes / 1024
+
+
+def _cpu_clock(pid: int) -> int:
+    """The clock of a process's CPU time, by the kernel's own numbers (clock_getcpuclockid(3))."""
+    return ~pid << 3 | 2
 
 
 @contextlib.contextmanager
