@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from sandbox.child import bare_stack, program, report, surroundings
 from sandbox.environment import SEED
 from sandbox.layers import libc, process
-from sandbox.zygote import finish
+from sandbox.zygote import finish, packing
 
 _ALWAYS = [
     "array",
@@ -112,6 +112,7 @@ def settle() -> None:
         sys.modules["numpy.random"].seed(SEED)
     gc.collect()
     libc.give_back_memory()
+    packing.fill_holes()
     gc.freeze()
     gc.disable()
     finish.mark()
