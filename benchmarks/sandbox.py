@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import platform
 import statistics
 import tempfile
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import sandbox_http, sandbox_peers
+from benchmarks.machine import machine
 from benchmarks.sandbox_work import (
     ADD,
     FUNCTION,
@@ -251,17 +251,11 @@ async def measure(figures: dict[str, Any]) -> None:
 
 def main() -> None:
     process.adopt_orphans()  # what bubblewrap leaves is waited for, and so counted, here
-    figures: dict[str, Any] = {
-        "machine": {
-            "kernel": platform.release(),
-            "python": platform.python_version(),
-            "cores": len(os.sched_getaffinity(0)),
-            "load_before": round(os.getloadavg()[0], 2),
-        }
-    }
+    where = machine()
+    figures: dict[str, Any] = {"machine": where}
     asyncio.run(measure(figures))
     figures["one test over HTTP"] = sandbox_http.measure()
-    figures["machine"]["load_after"] = round(os.getloadavg()[0], 2)
+    where["load_after"] = round(os.getloadavg()[0], 2)
     RESULT.write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures, indent=1))
 
