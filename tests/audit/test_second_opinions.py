@@ -155,6 +155,25 @@ async def test_a_lease_has_one_holder(tmp_path: Path) -> None:
     assert [dead.take(), one.take(), dead.take()] == [True, True, False]
 
 
+async def test_a_lease_that_has_just_begun_is_not_renewed(tmp_path: Path) -> None:
+    """It is held without asking the database, where somebody else writes; one that soon ends is not."""
+    path = tmp_path / "log.db"
+    async with opened(path):
+        pass
+    lease, short = (Lease(url_of(path), name, "one", seconds) for name, seconds in (("a", 60.0), ("b", 0.0)))
+    assert lease.take()
+    assert short.take()
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert lease.take()
+        with pytest.raises(LogUnavailableError):
+            short.take()
+        writer.execute("ROLLBACK")
+    lease.give_up()
+    assert Lease(url_of(path), "a", "other").take()
+    assert not lease.take()
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=60))
 def test_repeats(given_responses: list[tuple[int, int]]) -> None:
     """A response is flagged from the third different prompt on; spaces and case tell none apart."""
