@@ -11,7 +11,16 @@ from importlib.util import find_spec
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from sandbox.child import bare_stack, known, report, surroundings, test_code, uncaught, unittest_runs
+from sandbox.child import (
+    bare_stack,
+    followed,
+    known,
+    report,
+    surroundings,
+    test_code,
+    uncaught,
+    unittest_runs,
+)
 from sandbox.child.link import Link
 from sandbox.child.stubs import RemoteType
 
@@ -56,6 +65,8 @@ def _namespace(request: dict[str, Any]) -> dict[str, Any]:
 def _run(
     tests: test_code.Examined, entry_point: str | None, link: Link, namespace: dict[str, Any]
 ) -> tuple[str, str]:
+    for what in followed.told_by(tests.words):
+        link.request("follow", (what,))
     if "seed" in tests.words:
         _mirror_seeds(link, "random")
         if "numpy" in tests.words and find_spec("numpy") is not None:

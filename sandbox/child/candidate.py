@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
-from sandbox.child import bare_stack, known, report, surroundings
+from sandbox.child import bare_stack, followed, known, report, surroundings
 from sandbox.child.link import Link
 from sandbox.child.program import FILE_NAME, UnusableError, choose
 
@@ -41,6 +41,7 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     surroundings.settle(FILE_NAME)
     bare_stack.call(exec, program.code, module.__dict__)
     link.operations.names = lambda names: chosen(module.__dict__, names, request["entry_point"])
+    link.operations.follow = lambda what: followed.follow(link, what)
     link.serve()
 
 

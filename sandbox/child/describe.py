@@ -44,6 +44,7 @@ def describe_class(kind: type, pack_class: Pack) -> Element:
     bases = kind.__bases__ if by_bases else [base for base in PLAIN_BASES if issubclass(kind, base)]
     return {
         "name": kind.__name__,
+        "qualified_name": kind.__qualname__,
         "module": str(getattr(kind, "__module__", "")),
         "bases": [pack_class(base) for base in bases if base not in _MUTABLE_BASES],
         "specials": sorted(names & SPECIALS),
@@ -51,6 +52,7 @@ def describe_class(kind: type, pack_class: Pack) -> Element:
         "hashable": getattr(kind, "__hash__", None) is not None,
         "plain": plain,
         "real": None if of_program else known.name_of(kind, True),
+        "checks": of_program and type(kind).__instancecheck__ is not type.__instancecheck__,
     }
 
 
@@ -113,9 +115,17 @@ def describe_error(error: BaseException, pack: Pack, causes: int = 0) -> Element
     }
 
 
+OF_MISSING = (AttributeError, NameError)
+"""Exceptions that have a name which is no argument of theirs.
+
+Those of imports do too, but by that name one that the test code raises is told from the program's.
+"""
+
+
 def _attributes(error: BaseException, pack: Pack) -> dict[str, Element]:
     attributes = {}
-    for name, value in vars(error).items():
+    missing = {"name": error.name} if isinstance(error, OF_MISSING) else {}
+    for name, value in (missing | vars(error)).items():
         try:
             attributes[name] = pack(value)
         except (TypeError, ValueError):

@@ -16,7 +16,7 @@ _CLASSES: dict[str, _Fields] = {
     "datetime.time": lambda v: [v.hour, v.minute, v.second, v.microsecond, v.tzinfo],
     "datetime.datetime": lambda v: [*v.timetuple()[:6], v.microsecond, v.tzinfo],
     "datetime.timedelta": lambda v: [v.days, v.seconds, v.microseconds],
-    "datetime.timezone": lambda v: [v.utcoffset(None), v.tzname(None)],
+    "datetime.timezone": lambda v: list(v.__getinitargs__()),
     "uuid.UUID": lambda v: [str(v)],
     "pathlib.PosixPath": lambda v: [str(v)],
     "pathlib.PurePosixPath": lambda v: [str(v)],

@@ -117,6 +117,7 @@ class Objects:
         real = self._real(told["real"]) if plain is None and told["real"] is not None else plain
         return stubs.Description(
             name=str(told["name"]),
+            qualified_name=str(told["qualified_name"]),
             module=str(told["module"]),
             bases=tuple(base for base in bases if _may_be_base(base)),
             specials=frozenset(map(str, told["specials"])),
@@ -124,6 +125,7 @@ class Objects:
             hashable=bool(told["hashable"]),
             plain=plain,
             real=real,
+            checks=bool(told["checks"]),
         )
 
     def _real(self, name: list[Any]) -> type | None:
@@ -174,7 +176,10 @@ class Objects:
         args = self.wire.unpack_all(told["args"])
         error = _new_error(kind, args)
         error.args = tuple(args)
-        vars(error).update((str(name), self.wire.unpack(value)) for name, value in told["attributes"].items())
+        attributes = {str(name): self.wire.unpack(value) for name, value in told["attributes"].items()}
+        if isinstance(error, describe.OF_MISSING):
+            error.name = attributes.pop("name", None)
+        vars(error).update(attributes)
         if isinstance(told["text"], str):
             self._texts[id(error)] = told["text"]
         if told["cause"] is not None:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from sandbox.child import introspection
+from sandbox.child import followed, introspection
 from sandbox.child.describe import mutable_base, real_value
 from sandbox.child.objects import Objects
 from sandbox.child.stub_methods import SPECIALS
@@ -35,7 +35,7 @@ _NATURAL: dict[str, Callable[..., Any]] = {
 _INSIDE = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
 """Attributes of generators, frames and code that lead inside a process."""
 
-_OF_NOTHING = ("input", "read", "warn")
+_OF_NOTHING = ("input", "read", "warn", "print", "error_output", "log")
 """Operations that are of no object."""
 _HARMLESS = ("__name__", "__qualname__", "__doc__")
 
@@ -46,6 +46,7 @@ class Operations:
     def __init__(self, objects: Objects, *, guarded: bool) -> None:
         self._objects = objects
         self._guarded = guarded
+        self.follow: Callable[[str], None] = lambda _: None
         self.names: Callable[[list[str]], dict[str, Any]] = lambda _: {}
 
     def do(self, operation: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -151,7 +152,13 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "variable": Operations._variable,  # noqa: SLF001
     "seed": Operations._seed,  # noqa: SLF001
     "read": Operations._read,  # noqa: SLF001
+    "isinstance": lambda _, kind, value: isinstance(value, kind),
+    "issubclass": lambda _, kind, other: issubclass(other, kind),
     "dir": lambda _, target: dir(target),
     "warn": lambda _, message, category: warnings.warn(message, category, stacklevel=2),
+    "follow": lambda self, what: self.follow(what),
+    "print": lambda _, *values, **how: builtins.print(*values, **how),  # noqa: T201
+    "error_output": lambda _, text: sys.stderr.write(str(text)),
+    "log": lambda _, *record: followed.log(*record),
     "input": lambda _, prompt="": builtins.input(prompt),
 }

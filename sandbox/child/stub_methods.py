@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import MethodType
 from typing import Any, Protocol
 
 _SPECIAL_NAMES = (
@@ -57,6 +58,20 @@ def method(owner: Owner, name: str) -> Callable[..., Any]:
 
     asked.__name__ = asked.__qualname__ = name
     return asked
+
+
+class Method:
+    """A method in a stub class: of an instance it is asked by its name, of the class it is what is there."""
+
+    def __init__(self, owner: Owner, name: str) -> None:
+        self._owner = owner
+        self._name = name
+        self._asked = method(owner, name)
+
+    def __get__(self, instance: Any, kind: type) -> Any:
+        if instance is None:
+            return self._owner.ask("get", kind, self._name)
+        return MethodType(self._asked, instance)
 
 
 def special(owner: Owner, name: str) -> Callable[..., Any]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copyreg
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType, MethodType
 from typing import Any, NamedTuple
 
 from sandbox.child import introspection, stub_methods, subclasses
@@ -21,9 +22,13 @@ PLAIN_BASES = (int, float, complex, str, bytes, tuple, frozenset)
 
 
 class Description(NamedTuple):
-    """What is told of a class. specials, methods: names; plain: the mutable type it is a subclass of."""
+    """What is told of a class. specials, methods: names; plain: the mutable type it is a subclass of.
+
+    checks: whether its own class says what its instances are, as those of protocols and abstract classes do.
+    """
 
     name: str
+    qualified_name: str
     module: str
     bases: tuple[type, ...]
     specials: frozenset[str]
@@ -31,10 +36,12 @@ class Description(NamedTuple):
     hashable: bool
     plain: type | None
     real: type | None
+    checks: bool
 
 
 _MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _BASES: Callable[[type], tuple[type, ...]] = type.__dict__["__bases__"].__get__
+_NAMESPACE: Callable[[type], Mapping[str, Any]] = type.__dict__["__dict__"].__get__
 
 
 class RemoteType(type):
@@ -49,15 +56,28 @@ class RemoteType(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         return cls.__owner__.ask("call", cls, *args, **kwargs)
 
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return type.__instancecheck__(cls, instance) or (
+            "__checks__" in _NAMESPACE(cls) and bool(cls.__owner__.ask("isinstance", cls, instance))
+        )
+
+    def __subclasscheck__(cls, kind: Any) -> bool:
+        return type.__subclasscheck__(cls, kind) or (
+            "__checks__" in _NAMESPACE(cls) and bool(cls.__owner__.ask("issubclass", cls, kind))
+        )
+
+    def __subclasses__(cls) -> list[type]:
+        return list(cls.__owner__.ask("method", cls, "__subclasses__"))
+
     @property
     def __mro__(cls) -> tuple[type, ...]:
         """Without the roots, as the owner's class has it."""
-        return tuple(kind for kind in _MRO(cls) if "__root__" not in kind.__dict__)
+        return tuple(kind for kind in _MRO(cls) if "__root__" not in _NAMESPACE(kind))
 
     @property
     def __bases__(cls) -> tuple[type, ...]:  # type: ignore[override]
         """Without the roots, as the owner's class has them."""
-        return tuple(kind for kind in _BASES(cls) if "__root__" not in kind.__dict__) or (object,)
+        return tuple(kind for kind in _BASES(cls) if "__root__" not in _NAMESPACE(kind)) or (object,)
 
     def __getattr__(cls, name: str) -> Any:
         if name in introspection.NAMES:
@@ -96,7 +116,6 @@ def make_roots(owner: Owner) -> tuple[type, type]:
         "__copy__": lambda self: owner.ask("copy", self),
         "__deepcopy__": lambda self, memo: owner.ask("deepcopy", self),
         "__reduce_ex__": _pickled(owner),
-        "__slots__": (),
         "__root__": True,
     }
     plain = {
@@ -108,11 +127,14 @@ def make_roots(owner: Owner) -> tuple[type, type]:
         "__repr__": lambda self: owner.ask("special", self, "__repr__"),
         "__dir__": lambda self: owner.ask("dir", self),
     }
-    meta = type.__new__(type, "RemoteType", (RemoteType,), {"__owner__": owner})
-    return type.__new__(meta, "RemoteObject", (), mixin | plain), type.__new__(meta, "RemoteError", (), mixin)
+    told = {name: _told(owner, name) for name in _TOLD_OF_CLASSES}
+    meta = type.__new__(type, "RemoteType", (RemoteType,), {"__owner__": owner} | told)
+    return _made(meta, "RemoteObject", (), mixin | plain), _made(meta, "RemoteError", (), mixin)
 
 
-_OF_CLASSES = frozenset({"__doc__", "__annotations__", "__members__", "__match_args__", "__wrapped__"})
+_TOLD_OF_CLASSES = ("__dict__", "__doc__", "__annotations__", "__base__", "__flags__")
+"""Attributes that every class has, so that its stub has others of its own."""
+_OF_CLASSES = frozenset({"__members__", "__match_args__", "__wrapped__", "__slots__", "__abstractmethods__"})
 """Attributes with such names that a class may have besides its special methods."""
 _OF_NUMPY = "__array_"
 """How attributes begin by which an object takes part in what numpy does, or names addresses to it."""
@@ -127,6 +149,19 @@ def _attribute(owner: Owner) -> Callable[[Any, str], Any]:
         return owner.ask("get", self, name)
 
     return attribute
+
+
+def _told(owner: Owner, name: str) -> property:
+    """An attribute of a class as its owner tells it; of the stub's own where the owner does not."""
+    own: Callable[[type], Any] = type.__dict__[name].__get__
+
+    def told(cls: type) -> Any:
+        try:
+            return owner.ask("get", cls, name)
+        except AttributeError:
+            return own(cls)
+
+    return property(told)
 
 
 def _introspected(owner: Owner, target: Any, name: str) -> Any:
@@ -189,24 +224,27 @@ def build(owner: Owner, roots: tuple[type, type], description: Description) -> t
     if not any(issubclass(base, own_root) for base in bases):
         bases = (*bases, own_root)
     namespace = _namespace(owner, description, bases)
-    meta = type(root)
     try:
-        return type.__new__(meta, description.name, bases, namespace)
+        return _made(type(root), description.name, bases, namespace)
     except TypeError:  # bases that only the owner can combine
-        return type.__new__(meta, description.name, (*([Exception] if is_error else []), own_root), namespace)
+        return _made(type(root), description.name, (*([Exception] if is_error else []), own_root), namespace)
+
+
+def _made(meta: type, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> type:
+    """A class without slots of its own, though it is made with none: those of the owner's class are asked."""
+    made: type = type.__new__(meta, name, bases, {**namespace, "__slots__": ()})
+    type.__delattr__(made, "__slots__")
+    return made
 
 
 def _namespace(owner: Owner, description: Description, bases: tuple[type, ...]) -> dict[str, Any]:
     namespace: dict[str, Any] = {
-        "__slots__": (),
         "__doc__": property(lambda self: owner.ask("get", self, "__doc__")),
         "__module__": description.module,
-        "__qualname__": description.name,
+        "__qualname__": description.qualified_name,
     }
     immutable = next((base for plain in PLAIN_BASES for base in bases if issubclass(base, plain)), None)
-    for name in () if owner.asks_for("signature") else description.methods:
-        method = stub_methods.method(owner, name)
-        namespace[name] = method if immutable is None else subclasses.kept(owner, immutable, name, method)
+    namespace |= _methods(owner, description, immutable)
     specials = description.specials & SPECIALS
     if immutable is not None:
         specials &= _KEPT_ON_PLAIN
@@ -224,13 +262,32 @@ def _namespace(owner: Owner, description: Description, bases: tuple[type, ...]) 
     if description.plain is not None:
         namespace["__eq__"] = _plain_equality(owner, operator.eq)
         namespace["__ne__"] = _plain_equality(owner, operator.ne)
+    if description.checks:
+        namespace["__checks__"] = True
     if description.real is not None:
-        namespace["__class__"] = _class_of(description.real)
+        namespace |= _as_of_library(description.real)
     if "__await__" in specials:
         namespace |= stub_methods.of_awaitables(owner)
     return namespace
 
 
-def _class_of(real: type) -> property:
-    """What `isinstance` is told of an object whose class is in the library."""
-    return property(lambda _: real)
+def _methods(owner: Owner, description: Description, immutable: type | None) -> dict[str, Any]:
+    if owner.asks_for("signature"):
+        return {}
+    if immutable is None:
+        return {name: stub_methods.Method(owner, name) for name in description.methods}
+    return {
+        name: subclasses.kept(owner, immutable, name, stub_methods.method(owner, name))
+        for name in description.methods
+    }
+
+
+def _as_of_library(real: type) -> dict[str, Any]:
+    """What `isinstance` is told of an object whose class is in the library, and how functions bind."""
+    seen: dict[str, Any] = {"__class__": property(lambda _: real)}
+    return seen | {"__get__": _bound} if real is FunctionType else seen
+
+
+def _bound(function: Any, instance: Any, _: Any = None) -> Any:
+    """A function that is an attribute of a class is a method of its instances."""
+    return function if instance is None else MethodType(function, instance)

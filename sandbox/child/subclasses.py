@@ -44,7 +44,12 @@ def kept(owner: Owner, base: type, name: str, own: Callable[..., Any]) -> Callab
 def operations(owner: Owner, plain: type, specials: Iterable[str]) -> dict[str, Callable[..., Any]]:
     """Methods and special methods of a subclass of a mutable plain type."""
     methods = {name for name in dir(plain) if not name.startswith("_") and callable(getattr(plain, name))}
-    found = methods | (set(specials) & set(dir(plain))) - {"__hash__", "__str__", "__repr__", "__format__"}
+    found = methods | (set(specials) & {*dir(plain), "__bool__"}) - {
+        "__hash__",
+        "__str__",
+        "__repr__",
+        "__format__",
+    }
     return {name: _operation(owner, name) for name in found}
 
 
@@ -54,6 +59,8 @@ def _operation(owner: Owner, name: str) -> Callable[..., Any]:
     def operation(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if owner.means_class(type(self)):
             return owner.ask(ask_own, self, name, *args, **kwargs)
+        if name == "__bool__":
+            return bool(owner.ask("real", self))
         if name in _ON_COPY:
             return getattr(owner.ask("real", self), name)(*args, **kwargs)
         return owner.ask("base", self, name, *args, **kwargs)

@@ -119,11 +119,16 @@ def _reachable(body: Sequence[ast.stmt], called: set[str]) -> list[ast.AST]:
             inner = list(ast.walk(definition))
             nodes.extend(inner)
             pending |= _names_used(inner) - known
-    if _runs_all_classes(nodes):
+    everything = not _LISTING.isdisjoint(known)
+    if everything or _runs_all_classes(nodes):
         for definition in (node for found in definitions.values() for node in found):
-            if isinstance(definition, ast.ClassDef):
+            if everything or isinstance(definition, ast.ClassDef):
                 nodes.extend(ast.walk(definition))
     return nodes
+
+
+_LISTING = frozenset({"globals", "locals", "vars", "dir", "eval", "exec", "getmembers"})
+"""What finds definitions that nobody names, as in a loop that calls all `test_*`."""
 
 
 def _at_once(body: Iterable[ast.stmt]) -> Iterable[ast.AST]:
