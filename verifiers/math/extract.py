@@ -7,16 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verifiers.math.options import MathOptions, Source
-from verifiers.math.read.names import (
-    CONDITION_WORDS,
-    CONNECTIVES,
-    CONSTANTS,
-    DOMAIN_WORDS,
-    FILLER_WORDS,
-    FUNCTIONS,
-    GREEK,
-)
-from verifiers.math.read.units import UNITS
+from verifiers.math.prose import NUMBER, formulas, last_formula, stands, values
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +41,29 @@ _PHRASE = re.compile(
 _HASH = re.compile(r"####[ \t]*([^\n]+)|^A(?:ns)?[.:][ \t]*([^\n]+)\s*\Z", re.MULTILINE)
 """`#### 72`, or a last line `A: 72`."""
 _BOLD = re.compile(r"\*\*([^*\n]{1,400})\*\*")
-_DELIMITER = re.compile(r"\\\\|\\[()\[\]]|\\.|\$\$?", re.DOTALL)
-_CLOSERS = {"\\(": "\\)", "\\[": "\\]"}
 _TURN = re.compile(r"<\|[a-z_]{2,20}\|>")
-_REASON = re.compile(r",?\s+(?:since|because|as|where|which|for\s+which)\b|,\s+(?:and\s+|but\s+)?not\b")
+_HYPOTHETICAL = re.compile(
+    r"\b(?:if|suppose|supposing|assume|assuming|say|unless|whether|would\s+mean|is)(?:\s+that)?\s+\Z",
+    re.IGNORECASE,
+)
+"""Before "the answer is": what follows is only supposed, or asked."""
+_RETRACTED = re.compile(
+    r"(?:^|(?<=[.!?…。])\s{1,4})(?:(?:oh|hmm{0,4}|hm|but|no|ah|oops|actually)\b[\s,.…—-]{0,4}){0,4}"
+    r"(?:wait|scratch\s+that|correction|on\s+second\s+thought|I\s+made\s+(?:a\s+mistake|an\s+error)"
+    r"|that(?:['’]s|\s+is)\s+(?:wrong|incorrect|not\s+(?:right|correct)))\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What was said before counts no more."""
+_REASON = re.compile(
+    r"\s*\(not\b|,?\s+(?:since|because|as|where|which|for\s+which)\b|,\s+(?:and\s+|but\s+)?not\b"
+)
 _TAKEN_BACK = re.compile(
     r"\b(?:not|maybe|perhaps|possibly|might|could|cannot|unsure|guess|neither|nor)\b|n['’]t\b|\w\s*\?\s*$",
     re.IGNORECASE,
 )
 """What makes a sentence of prose no answer, whatever number it ends in."""
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$|\*)|\n")
-_COPULA = re.compile(r"(?:\b(?:is|are|equals|be|was|were)\b|=|:)[ \t]*")
-_NUMBER = re.compile(
-    r"(?<![\w.,/^_\\-])(?:[-+−]?\s?(?:[$€£]\s?)?)(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
-    r"(?:\s?/\s?\d+)?(?:[eE][+-]?\d+)?\s?(?:%|€|\\%|percent\b|°)?"
-)
-_STATEMENT = re.compile(r"\w\s+(?:is|are|was|were)\s+\w")
-_COMMAND = re.compile(r"\\[a-zA-Z]+")
-_WORD = re.compile(r"[A-Za-z]{2,}")
-_KNOWN_WORDS = frozenset(
-    word.lower()
-    for names in (
-        FUNCTIONS,
-        CONSTANTS,
-        GREEK,
-        CONNECTIVES,
-        CONDITION_WORDS,
-        FILLER_WORDS,
-        DOMAIN_WORDS,
-        UNITS,
-    )
-    for word in names
-) | {"per", "square", "cubic", "squared", "cubed", "am", "pm", "mod"}
+_SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)[.!?](?=\s|$|\*)|[。！？\n]")
+_COPULA = re.compile(r"(?:\b(?:is|are|equals|be|was|were)\b|=|:(?!\d))[ \t]*")
 _LINE = 400
 """Characters of a sentence or line that may be an answer."""
 
@@ -102,8 +84,10 @@ def candidates(response: str, options: MathOptions) -> Iterator[Candidate]:
         return
     turn = _TURN.search(response, start)
     text = _Text(response, start, turn.start() if turn and turn.start() > start else len(response))
+    if "tags" in allowed:
+        yield from text.tags()
+    text.drop_retracted()
     finders = {
-        "tags": text.tags,
         "phrase": text.phrase,
         "hash": text.hash,
         "bold": text.bold,
@@ -114,32 +98,6 @@ def candidates(response: str, options: MathOptions) -> Iterator[Candidate]:
             yield from finder()
     if "text" in allowed:
         yield from text.whole()
-
-
-def formulas(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The spans of `$..$`, `$$..$$`, `\\(..\\)` and `\\[..\\]` between start and end, delimiters included."""
-    found: list[tuple[int, int]] = []
-    begin, closer = 0, ""
-    for match in _DELIMITER.finditer(text, start, end):
-        sign = match[0]
-        if sign == closer:
-            if match.start() > begin + len(closer):
-                found.append((begin, match.end()))
-            closer = ""
-        elif sign in _CLOSERS or (sign.startswith("$") and not closer):
-            begin, closer = match.start(), _CLOSERS.get(sign, sign)
-    return found
-
-
-def is_prose(text: str) -> bool:
-    """Whether words stand beside a formula or number, as in `the 3rd item`, or make a sentence."""
-    outside, position = "", 0
-    for begin, end in formulas(text, 0, len(text)):
-        outside, position = outside + text[position:begin] + " ", end
-    outside = _COMMAND.sub(" ", outside + text[position:])
-    if not any(character.isdigit() for character in text) and outside == text:
-        return _STATEMENT.search(text) is not None
-    return any(word.lower() not in _KNOWN_WORDS for word in _WORD.findall(outside))
 
 
 def after_reasoning(response: str) -> int | None:
@@ -206,8 +164,17 @@ class _Text:
         if found is not None:
             yield self._candidate(*found, "tags")
 
+    def drop_retracted(self) -> None:
+        """Leave out what a later `Wait, no` takes back."""
+        for match in _RETRACTED.finditer(self.response, self.start, self.end):
+            self.start = match.end()
+
     def phrase(self) -> Iterator[Candidate]:
-        matches = list(_PHRASE.finditer(self.response, self.start, self.end))
+        matches = [
+            match
+            for match in _PHRASE.finditer(self.response, self.start, self.end)
+            if not _HYPOTHETICAL.search(self.response, max(self.start, match.start() - 40), match.start())
+        ]
         if not matches:
             return
         begin = matches[-1].end()
@@ -242,10 +209,15 @@ class _Text:
         spans = formulas(self.response, self.start, self.end)
         if not spans:
             return
-        begin, end = spans[-1]
+        begin, end = last_formula(self.response, spans)
         if len(self.response[begin:end].strip("$ ")) == 1:  # a lone letter in a sentence
             return
-        if not _NUMBER.search(self.response, end, min(self.end, end + _LINE)):
+        sentence = max(self.start, begin - _LINE)
+        for stop in _SENTENCE_END.finditer(self.response, sentence, begin):
+            sentence = stop.end()
+        if not stands(self.response, sentence, begin):
+            return
+        if not NUMBER.search(self.response, end, min(self.end, end + _LINE)):
             yield self._candidate(begin, end, "formula")
 
     def whole(self) -> Iterator[Candidate]:
@@ -265,7 +237,7 @@ class _Text:
 
     def _sentence(self, begin: int, end: int, source: Source, *, fallback: bool) -> Iterator[Candidate]:
         """A sentence as a whole, what follows its last `is` or `=`, and the last number in it."""
-        end -= len(self.response[begin:end]) - len(self.response[begin:end].rstrip(" .!\n"))
+        end -= len(self.response[begin:end]) - len(self.response[begin:end].rstrip(" .!。！\n"))
         if begin >= end or self._is_taken_back(begin, end):
             return
         yield self._candidate(begin, end, source, loose=True)
@@ -273,16 +245,12 @@ class _Text:
             if match.end() < end and match[0].strip() != "=":
                 yield self._candidate(match.end(), end, source, loose=True)
         if fallback:
-            spans = formulas(self.response, begin, end)
-            numbers = list(_NUMBER.finditer(self.response, begin, end))
-            if spans and (not numbers or spans[-1][1] >= numbers[-1].end()):
-                yield self._candidate(*spans[-1], source)
-            elif numbers:
-                yield self._candidate(*numbers[-1].span(), source)
+            for span in values(self.response, begin, end):
+                yield self._candidate(*span, source)
 
     def _is_taken_back(self, begin: int, end: int) -> bool:
         """`It is not 18`, `maybe 18?`; but `not 17, it is 18` is an answer."""
-        numbers = list(_NUMBER.finditer(self.response, begin, end))
+        numbers = list(NUMBER.finditer(self.response, begin, end))
         last = numbers[-2].end() if len(numbers) > 1 else begin
         return _TAKEN_BACK.search(self.response, last, end + 1) is not None
 

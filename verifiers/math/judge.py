@@ -14,8 +14,9 @@ from verifiers.math.compare.errors import ComparisonError, TooCostly, Undefined
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.values import is_complex
 from verifiers.math.describe import describe
-from verifiers.math.extract import Candidate, candidates, is_prose
+from verifiers.math.extract import Candidate, candidates
 from verifiers.math.options import SOURCES, MathOptions
+from verifiers.math.prose import is_prose
 from verifiers.math.read import phrases
 from verifiers.math.read.answer import read_answer
 from verifiers.math.read.errors import ReadError, TooLarge, UnsupportedKind

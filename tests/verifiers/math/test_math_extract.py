@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verifiers.math.extract import candidates, complete_boxes, formulas, last_boxes
+from verifiers.math.extract import candidates, complete_boxes, last_boxes
 from verifiers.math.judge import find_answer
 from verifiers.math.options import MathOptions
+from verifiers.math.prose import formulas
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,8 @@ def test_formulas_are_paired_without_backtracking() -> None:
     "piece",
     ["\\boxed{", "\\", "$", "$$", "\\[", "\\(", "<answer>", "</answer><answer>", "**", "the answer is ",
     "is ", "1,", "{", "}",
-     "####\n", " ", "<think>", "\\text{", "boxed ", "a.", "'"],
+     "####\n", " ", "<think>", "\\text{", "boxed ", "a.", "'",
+     "no. ", "wait. ", "Hmm, no", "$1$, ", "if the answer is ", "1, 2 or ", "\\frac{"],
 )  # fmt: skip
 def test_megabytes_of_one_piece_are_searched_in_one_pass(piece: str) -> None:
     """A search that went over the text once for every piece would run into the timeout of the suite."""

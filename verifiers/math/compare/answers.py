@@ -25,7 +25,7 @@ from verifiers.math.compare.labels import (
 from verifiers.math.compare.matrices import compare_matrices, expand_determinants, has_matrix
 from verifiers.math.compare.plain_kinds import KIND_DIFFERS, VALUES, PlainKinds
 from verifiers.math.compare.policy import Outcome, Policy
-from verifiers.math.compare.quantities import compare_quantities
+from verifiers.math.compare.quantities import compare_quantities, gathered
 from verifiers.math.compare.real_sets import compare_real_sets, looks_like_set
 from verifiers.math.compare.relations import (
     compare_relations,
@@ -254,6 +254,7 @@ class Comparer(PlainKinds):
     def _values(self, truth: Node, response: Node) -> Outcome | None:
         if not isinstance(truth, VALUES) or not isinstance(response, VALUES):
             return None
+        truth, response = gathered(truth), gathered(response)
         if isinstance(truth, Quantity | Counted) or isinstance(response, Quantity | Counted):
             return compare_quantities(truth, response, self.policy, self._values_or_kinds)
         if has_signs(truth) or has_signs(response):

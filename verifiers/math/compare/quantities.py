@@ -8,7 +8,18 @@ from dataclasses import replace
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.read.units import UNITS, Dimensions, resolve
 from verifiers.math.traverse import free_symbols
-from verifiers.math.tree import Constant, Counted, Node, Number, Power, Product, Quantity, Symbol
+from verifiers.math.tree import (
+    Constant,
+    Counted,
+    Node,
+    Number,
+    Power,
+    Product,
+    Quantity,
+    Quotient,
+    Sum,
+    Symbol,
+)
 
 Compare = Callable[[Node, Node], Outcome]
 
@@ -34,6 +45,44 @@ def compare_quantities(truth: Node, response: Node, policy: Policy, compare: Com
         case _, Quantity(value, unit):
             return _one_sided(value, unit, truth, policy, lambda a, b: compare(b, a))
     return compare(truth, response)
+
+
+def gathered(node: Node) -> Node:
+    """Sums and products of quantities as one value with one unit: `$30 - $2`, `3 \\cdot 5 m`, `6 m / 2 s`.
+
+    A number without a unit in a sum is taken to be in the unit of the rest. Percent and degrees scale what
+    they stand beside, so they are left alone.
+    """
+    match node:
+        case Sum(terms):
+            parts = [gathered(term) for term in terms]
+            units = [part.unit for part in parts if isinstance(part, Quantity)]
+            plain = [part for part in parts if not isinstance(part, Quantity)]
+            if units and units == units[:1] * len(units) and all(isinstance(part, Number) for part in plain):
+                return Quantity(Sum(tuple(_value(part) for part in parts)), units[0])
+        case Product(factors):
+            parts = [gathered(factor) for factor in factors]
+            if (unit := _product([part.unit for part in parts if isinstance(part, Quantity)])) is not None:
+                return Quantity(Product(tuple(_value(part) for part in parts)), unit)
+        case Quotient(top, bottom):
+            above, below = gathered(top), gathered(bottom)
+            powers = [part.unit for part in (above,) if isinstance(part, Quantity)]
+            if isinstance(below, Quantity):
+                powers.append(tuple((name, -power) for name, power in below.unit))
+            if (unit := _product(powers)) is not None:
+                value = Quotient(_value(above), _value(below))
+                return Quantity(value, unit) if unit else value
+    return node
+
+
+def _product(units: list[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...] | None:
+    """The product of units; None without any, or when one is percent or degrees."""
+    powers: dict[str, int] = {}
+    for name, power in (factor for unit in units for factor in unit):
+        powers[name] = powers.get(name, 0) + power
+    if not units or {"%", "deg", "degC", "degF"} & set(powers):
+        return None
+    return tuple((name, power) for name, power in powers.items() if power)
 
 
 def _as_product(node: Node, other: Node) -> Node:

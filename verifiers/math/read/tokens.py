@@ -44,7 +44,7 @@ _SCANNER = re.compile(
     re.VERBOSE,
 )
 
-_TIMES = re.compile(r"(?<=\d) ?[xX] ?(?=10\s?(?:\^|\*\*))|(?<=\d) [xX] (?=\d)")
+_TIMES = re.compile(r"(?<=\d) ?[xX] ?(?=10\s?(?:\^|\*\*))|(?<=\d) [xX] (?=\\?[$€£]?\d)")
 """The letter x as a sign of multiplication: `3 x 10^8`."""
 
 _UPRIGHT = frozenset(
