@@ -30,5 +30,5 @@ echo "== image"
 # Not every engine has BuildKit; the Dockerfile needs none.
 DOCKER_BUILDKIT=0 docker build --quiet --tag goldcheck:check . > "$work/build.log" 2>&1 ||
     { tail -n 20 "$work/build.log"; exit 1; }
-python3 deploy/check/bill.py goldcheck:check
-python3 deploy/check/prove.py goldcheck:check "$work" ${cases:+"$cases"}
+.venv/bin/python deploy/check/bill.py goldcheck:check
+.venv/bin/python deploy/check/prove.py goldcheck:check "$work" ${cases:+"$cases"}

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import handed
 import measured
+import pod
 from containers import docker
 from ratio import batch_ratio
 from scenarios import Scenario, scenarios
@@ -131,6 +132,9 @@ def main(image: str, work: Path, cases: Path | None) -> int:
     print(f"image {size / 1e6:.0f} MB", flush=True)
     faults = compose(work)
     print("compose with a trainer:", faults or "16 rewards", flush=True)
+    astray = pod.sidecar(image)
+    print("the pod's containers:", astray or "ready", flush=True)
+    faults += astray
     rows = {}
     for scenario in scenarios(work):
         seen = observe(image, scenario, cases)
