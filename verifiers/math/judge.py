@@ -10,6 +10,7 @@ from verifiers.math.cache import BoundedCache
 from verifiers.math.compare import budget
 from verifiers.math.compare.answers import Comparer
 from verifiers.math.compare.blame import blame
+from verifiers.math.compare.defined import is_undefined
 from verifiers.math.compare.errors import ComparisonError, TooCostly, Undefined
 from verifiers.math.compare.policy import Outcome, Policy
 from verifiers.math.compare.values import is_complex
@@ -228,7 +229,20 @@ def read_truth(text: str, kind: str) -> Truth:
     return truth
 
 
+_NOT_GIVEN = frozenset(("nan", "NaN", "NAN", "N/A", "null"))
+"""What stands in a data set where a ground truth is missing."""
+
+
 def _read_truth(text: str, kind: str) -> Truth:
+    if text.strip() in _NOT_GIVEN:
+        raise InvalidGroundTruth("the ground truth is missing")
+    truth = _truth_as_read(text, kind)
+    if any(is_undefined(reading) for reading in truth.readings):
+        raise InvalidGroundTruth("the ground truth has no value")
+    return truth
+
+
+def _truth_as_read(text: str, kind: str) -> Truth:
     if len(text) <= _WHOLE_LENGTH and "boxed" not in text:
         try:
             nodes = _readings(text, kind)

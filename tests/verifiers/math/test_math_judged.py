@@ -46,7 +46,15 @@ def test_pairs_are_judged_as_by_hand(kind: str) -> None:
     assert wrong == []
 
 
-ONE_WAY = {("x=2, y=5", "5, 2"), ("x^2, x > 0", "x^2"), ("x^2", "x^2, x>0"), ("5", "2+3=6=5")}
+ONE_WAY = {
+    ("x=2, y=5", "5, 2"),
+    ("x^2, x > 0", "x^2"),
+    ("x^2", "x^2, x>0"),
+    ("5", "2+3=6=5"),
+    ("x^2 \\ (x>0)", "x^2"),
+    ("n^2, n\\in\\mathbb{N}", "n^2"),
+    ("n^2", "n^2, n\\in\\mathbb{N}"),
+}
 """Other kinds on the two sides: a condition of the ground truth is needed, one of the response is not."""
 
 

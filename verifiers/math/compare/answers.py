@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from verifiers.math.compare.collections import (
     compare_assignments,
     compare_tuples,
@@ -12,31 +10,30 @@ from verifiers.math.compare.collections import (
     in_any_order,
     in_order,
 )
-from verifiers.math.compare.families import NotAFamily, as_family, compare_families, parameter
+from verifiers.math.compare.conditioned_kinds import ConditionedKinds
 from verifiers.math.compare.inequalities import NotASet
 from verifiers.math.compare.labels import (
     align,
     assignments,
+    in_order_of_names,
     integration_constant,
     named,
     same_label,
     spread_label,
 )
 from verifiers.math.compare.matrices import compare_matrices, expand_determinants, has_matrix
-from verifiers.math.compare.plain_kinds import KIND_DIFFERS, VALUES, PlainKinds
+from verifiers.math.compare.plain_kinds import KIND_DIFFERS, VALUES
 from verifiers.math.compare.policy import Outcome, Policy
-from verifiers.math.compare.quantities import compare_quantities, gathered
+from verifiers.math.compare.quantities import compare_quantities, gathered, in_one_spelling
 from verifiers.math.compare.real_sets import compare_real_sets, looks_like_set
 from verifiers.math.compare.relations import (
     compare_relations,
 )
-from verifiers.math.compare.simpler import unrounded, without_real_letters
+from verifiers.math.compare.simpler import unrounded
 from verifiers.math.compare.values import compare_values
 from verifiers.math.traverse import free_symbols, substitute
 from verifiers.math.tree import (
     EXPRESSIONS,
-    Conditioned,
-    Congruence,
     Constant,
     Counted,
     Listing,
@@ -53,7 +50,7 @@ from verifiers.math.tree import (
 )
 
 
-class Comparer(PlainKinds):
+class Comparer(ConditionedKinds):
     """Compares answers under one policy. Raises `ComparisonError` when nothing decides."""
 
     def __init__(self, policy: Policy) -> None:
@@ -62,7 +59,7 @@ class Comparer(PlainKinds):
             self.choices,
             self.words,
             self.statements,
-            self._conditions,
+            self.conditions,
             self.labelled,
             self._assignments,
             self._named,
@@ -87,39 +84,6 @@ class Comparer(PlainKinds):
                 return outcome
         return KIND_DIFFERS
 
-    def _conditions(self, truth: Node, response: Node) -> Outcome | None:
-        if isinstance(truth, Congruence) != isinstance(response, Congruence):
-            return self._families(truth, response)
-        if not isinstance(truth, Conditioned) and not isinstance(response, Conditioned):
-            return None
-        plain = tuple(without_real_letters(node, self.policy) for node in (truth, response))
-        if plain != (truth, response):
-            return self.compare(*plain)
-        if parameter(truth) or parameter(response):
-            return self._families(truth, response)
-        if isinstance(truth, Conditioned):
-            if not isinstance(response, Conditioned):
-                return Outcome(equal=False, route="conditions", reason="condition_missing")
-            conditions = in_any_order(
-                list(truth.conditions), list(response.conditions), self.compare, as_sets=True
-            )
-            if not conditions.equal:
-                return replace(conditions, reason="condition_differs")
-            return self.compare(truth.body, response.body)
-        assert isinstance(response, Conditioned)
-        outcome = self.compare(truth, response.body)
-        return replace(outcome, flags=outcome.flags | {"condition_ignored"})
-
-    def _families(self, truth: Node, response: Node) -> Outcome:
-        families = [as_family(node, _parameter_of(node)) for node in (truth, response)]
-        try:
-            return compare_families(families[0], families[1], self.policy)
-        except NotAFamily:
-            if isinstance(truth, Congruence) or isinstance(response, Congruence):
-                return KIND_DIFFERS
-            bodies = [node.body if isinstance(node, Conditioned) else node for node in (truth, response)]
-            return self.compare(bodies[0], bodies[1])
-
     def _assignments(self, truth: Node, response: Node) -> Outcome | None:
         """Several names with their values on at least one side."""
         spread = spread_label(truth), spread_label(response)
@@ -129,9 +93,9 @@ class Comparer(PlainKinds):
         if left and right:
             return compare_assignments(left, right, self.compare)
         if left and isinstance(response, Listing | Tuple | Set):
-            return self._as_values([part.value for part in left], truth, response)
+            return self._as_values([part.value for part in in_order_of_names(left)], truth, response)
         if right and isinstance(truth, Listing | Tuple):
-            values = tuple(part.value for part in right)
+            values = tuple(part.value for part in in_order_of_names(right))
             return self.compare(truth, Tuple(values) if isinstance(truth, Tuple) else Listing(values))
         return None
 
@@ -147,10 +111,13 @@ class Comparer(PlainKinds):
         return in_order(values, response.items, self.compare)
 
     def _named(self, truth: Node, response: Node) -> Outcome | None:
+        given = truth, response
+        response = self._in_one_spelling(response, truth)
+        truth = self._in_one_spelling(truth, response)
         (label, value), (other, other_value) = named(truth), named(response)
         if label is None and other is None:
             if value is truth and other_value is response:
-                return None
+                return None if given == (truth, response) else self.compare(truth, response)
             if isinstance(response, Relation) and not self._consistent(response, other_value):
                 return Outcome(equal=False, route="kinds", reason="several_values")
             return self.compare(value, other_value)
@@ -169,6 +136,19 @@ class Comparer(PlainKinds):
                 return KIND_DIFFERS
             return None
         return self.compare(value, response) if label is not None else self.compare(truth, other_value)
+
+    def _in_one_spelling(self, response: Node, truth: Node) -> Node:
+        """A chain or choice of spellings, `5/8 = 62.5%` or `5/8 or 62.5%`, without those of another kind."""
+        match response:
+            case Relation((*sides,), operators) if set(operators) == {"="} and len(sides) > 1:
+                kept = in_one_spelling(sides, truth, self.compare)
+                if len(kept) < len(sides):
+                    return Relation(tuple(kept), ("=",) * (len(kept) - 1)) if len(kept) > 1 else kept[0]
+            case Listing(items, "or"):
+                kept = in_one_spelling(items, truth, self.compare)
+                if len(kept) < len(items):
+                    return Listing(tuple(kept), "or") if len(kept) > 1 else kept[0]
+        return response
 
     def _consistent(self, chain: Relation, value: Node) -> bool:
         """Whether `2 + 3 = 5` holds throughout; what follows an approximation sign need not."""
@@ -247,6 +227,8 @@ class Comparer(PlainKinds):
                 return KIND_DIFFERS
             case SetBuilder(a, b), SetBuilder(c, d):
                 return in_order((a, b), (c, d), self.compare)
+            case (NamedSet(name), Symbol(other)) | (Symbol(other), NamedSet(name)):  # \\mathbf{R}
+                return Outcome(equal=name == other, route="kinds")
             case NamedSet(), NamedSet():
                 return Outcome(equal=False, route="kinds")
         return None
@@ -286,14 +268,6 @@ def _opened(node: Node) -> Node:
 def _function_of(label: Node, other: Node) -> bool:
     """y and f(x) name the same curve."""
     return label == Symbol("y") and type(other).__name__ == "Apply"
-
-
-def _parameter_of(node: Node) -> str | None:
-    """The letter of a family whose `in Z` was left out."""
-    if isinstance(node, Conditioned | Congruence):
-        return None
-    letters = free_symbols(named(spread_label(node)).value)
-    return next(iter(letters)) if len(letters) == 1 else None
 
 
 def _infinite(node: Node) -> bool:

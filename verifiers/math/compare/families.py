@@ -28,6 +28,7 @@ from verifiers.math.tree import (
     Number,
     Product,
     Relation,
+    SetBuilder,
     Sum,
     Symbol,
 )
@@ -48,6 +49,35 @@ def parameter(node: Node) -> str | None:
         match condition:
             case Relation((Symbol(name), NamedSet("Z")), ("in",)) if name in free_symbols(node.body):
                 return name
+    return None
+
+
+def as_conditioned(node: Node) -> Node:
+    """A family written as a set, `{ k pi | k in Z }`, as the numbers under their condition."""
+    match node:
+        case SetBuilder(element, Relation((Symbol(name), NamedSet()), ("in",)) as condition):
+            if element != Symbol(name) and name in free_symbols(element):
+                return Conditioned(element, (condition,))
+    return node
+
+
+def with_same_letter(truth: Node, response: Node) -> Node | None:
+    """`response` with its parameter called as in `truth`; None when they run through different sets."""
+    expected, given = _bound_letter(truth), _bound_letter(response)
+    if expected is None or given is None:
+        return response
+    (name, domain), (other, other_domain) = expected, given
+    if domain != other_domain:
+        return None
+    return (
+        substitute(response, Symbol(other), Symbol(name)) if name not in free_symbols(response) else response
+    )
+
+
+def _bound_letter(node: Node) -> tuple[str, str] | None:
+    match node:
+        case Conditioned(body, (Relation((Symbol(name), NamedSet(domain)), ("in",)),)):
+            return (name, domain) if name in free_symbols(body) else None
     return None
 
 

@@ -22,6 +22,7 @@ from verifiers.math.tree import (
     Tuple,
 )
 
+_COORDINATE = re.compile(r"[A-Za-z](?:_?\d+)?")
 _CONSTANT = re.compile(r"[CcK](?:_\w+)?|const")
 
 
@@ -34,6 +35,9 @@ class Named(NamedTuple):
 
 def named(node: Node) -> Named:
     """Split off the name. A chain counts by its last exact side: `x = 6/3 = 2 ~ 2.0` is 2."""
+    match node:
+        case Product((Symbol(name), Tuple() as point)) if name[0].isupper():  # A(3, -2)
+            return Named(Symbol(name), point)
     if not isinstance(node, Relation):
         return Named(None, node)
     if node.operators[-1] == "in" and len(node.sides) == 2:
@@ -75,7 +79,9 @@ def is_label(node: Node) -> bool:
         case Quotient(a, b):
             return is_label(a) and is_label(b)
         # dy/dx, P(X > 2), P(A \cap B)
-        case Product((Symbol("d"), Symbol())) | Product((Symbol(), Relation() | SetOperation())):
+        case Product((Symbol("d"), Symbol())) | Product((Symbol(), Relation() | SetOperation() | Apply("|"))):
+            return True
+        case Product((Symbol("m"), Symbol(name))) if name.startswith("angle "):  # m\\angle ABC
             return True
         case Product(factors):
             return _is_name(factors)
@@ -158,6 +164,14 @@ def assignments(node: Node) -> list[Named] | None:
     parts = [named(item) for item in node.items]
     if any(part.label is None for part in parts):
         return None
+    return parts
+
+
+def in_order_of_names(parts: list[Named]) -> list[Named]:
+    """Assignments as the entries of a tuple: `y = 2, x = 1` is (1, 2). Other names stay as they stand."""
+    names = [part.label.name if isinstance(part.label, Symbol) else "" for part in parts]
+    if all(_COORDINATE.fullmatch(name) for name in names):
+        return [parts[at] for at in sorted(range(len(parts)), key=lambda at: (len(names[at]), names[at]))]
     return parts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from verifiers.math.compare.collections import (
+    entries,
     in_any_order,
     in_order,
 )
@@ -142,6 +143,8 @@ class PlainKinds:
 
     def congruences(self, truth: Node, response: Node) -> Outcome | None:
         match truth, response:
+            case (Congruence(), Listing()) | (Listing(), Congruence()):
+                return in_any_order(entries(truth), entries(response), self.compare, as_sets=True)
             case Congruence(), Congruence():
                 return compare_congruences(truth, response, self.compare)
             case (Congruence(), _) | (_, Congruence()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from verifiers.math.compare.policy import Outcome, Policy
@@ -75,6 +75,22 @@ def gathered(node: Node) -> Node:
     return node
 
 
+def in_one_spelling(sides: Sequence[Node], truth: Node, compare: Compare) -> list[Node]:
+    """`sides` without the percent of `5/8 = 62.5%`, or, when the truth is a percent, with nothing else."""
+    percents: list[Node] = [side for side in sides if _is_percent(side)]
+    plain = [side for side in sides if side not in percents]
+    if not percents or not plain:
+        return list(sides)
+    values = [Product((_value(side), Number(1, 100))) for side in percents]
+    if not all(compare(plain[-1], value).equal for value in values):
+        return list(sides)
+    return percents if _is_percent(truth) else plain
+
+
+def _is_percent(node: Node) -> bool:
+    return isinstance(node, Quantity) and node.unit == (("%", 1),)
+
+
 def _product(units: list[tuple[tuple[str, int], ...]]) -> tuple[tuple[str, int], ...] | None:
     """The product of units; None without any, or when one is percent or degrees."""
     powers: dict[str, int] = {}
@@ -89,6 +105,8 @@ def _as_product(node: Node, other: Node) -> Node:
     """`5 m` read as 5 times m when the other answer speaks of a letter m."""
     if isinstance(node, Quantity) and not isinstance(other, Quantity):
         match node.unit:
+            case (("ohm", power),) if "Omega" in free_symbols(other):
+                return Product((node.value, Power(Symbol("Omega"), Number(power))))
             case ((name, power),) if len(name) == 1 and name in free_symbols(other):
                 return Product((node.value, Power(Symbol(name), Number(power))))
     return node

@@ -24,10 +24,10 @@ from verifiers.math.tree import (
 _REACTANT = re.compile(r"[A-Z][a-z]?(?:_\{?\d+\}?|\d*)\s?\+")
 _ARROWS = ("->", "\\rightarrow", "\\to ", "\\longrightarrow")
 _PART = re.compile(
-    r"(?:^|(?<=[\s,;.}]))(?:\\text\{)?(?:[Pp]art\s*)?\(?([a-h]|i{1,3}|iv|v|[1-9])\)\}?[:.]?\s*(?=\S)"
+    r"(?:^|(?<=[\s,;.}]))(?:\\text\{)?(?:[Pp]art\s*)?\(?([a-h]|i{1,3}|iv|v|[1-9])\)[\s~]*\}?[:.]?\s*(?=\S)"
 )
 _SPACES_AT_END = ("\\,", "\\;", "\\!", "\\:", "\\ ", "\\\\", "~")
-_JOINERS_AT_END = (",", ";", "and", "\\text{and}", "\\text{ and }", "\\quad")
+_JOINERS_AT_END = (*_SPACES_AT_END, ",", ";", "and", "\\text{and}", "\\text{ and }", "\\quad")
 _WORDLIKE = re.compile(r"[^\W\d_]{2,}")
 _REALS_EXCEPT = re.compile(
     r"all (?:real numbers|reals|real values of [a-z]|real [a-z])(?: [a-z])?,? "
@@ -36,6 +36,8 @@ _REALS_EXCEPT = re.compile(
     re.IGNORECASE,
 )
 _SPACED_GROUPS = re.compile(r"-?\d{1,3}(?: \d{3})+(?:\.\d+)?")
+_BASED = re.compile(r"(?<![A-Za-z0-9])\(([0-9A-F]+)\)_")
+"""`(101)_2`."""
 MAX_TREE_DEPTH = 120
 _LABEL_STARTS = frozenset("(aiPp1\\")
 _LETTER_STARTS = frozenset("(ABCDEFGHIJ\\")
@@ -65,6 +67,7 @@ def read_answer(text: str, *, grouped: bool = True) -> Node:
         return _lettered(*lettered)
     if _is_reaction(text):
         raise UnsupportedKind("a chemical equation")
+    text = _BASED.sub(r"\1_", text)
     if _SPACED_GROUPS.fullmatch(text):
         text = text.replace(" ", "")
     try:

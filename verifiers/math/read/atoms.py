@@ -22,7 +22,9 @@ from verifiers.math.tree import (
     Node,
     Number,
     Power,
+    Product,
     Quotient,
+    Sum,
     Symbol,
 )
 
@@ -223,6 +225,9 @@ class Atoms(Numerals):
             return Call("log", (arguments[0], Number(10)))
         if name in {"sqrt", "cbrt"}:
             return Call("root", (arguments[0], Number(2 if name == "sqrt" else 3)))
+        if name == "cis":
+            angle = arguments[0]
+            return Sum((Call("cos", (angle,)), Product((Constant("i"), Call("sin", (angle,))))))
         if name == "exp":
             return Power(Constant("e"), arguments[0])
         return Call(name, arguments)

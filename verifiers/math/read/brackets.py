@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal, cast
 
 from verifiers.math.read.commands import Commands, cases
 from verifiers.math.read.errors import ReadError
 from verifiers.math.tree import (
+    Apply,
     Call,
     Matrix,
     Node,
@@ -20,6 +22,8 @@ from verifiers.math.tree import (
 
 _CLOSERS = {")": ")", "]": "]", ")>": ">", "[": ")", ">": ">"}
 _DOTS = Symbol("...")
+_OPENING = frozenset(("(", "{", "\\{", "<("))
+_CLOSING = frozenset((")", "}", "\\}", ")>"))
 
 
 class Brackets(Commands):
@@ -50,7 +54,7 @@ class Brackets(Commands):
             return self._braces()
         if self.at("(", "[", "<(", "<", "\\{", "]"):
             return self.bracketed()
-        if self.at("|", "||"):
+        if self.at("|", "||", "mid"):
             return self._bars()
         if self.accept("..."):
             return _DOTS
@@ -74,7 +78,8 @@ class Brackets(Commands):
         self.brackets += 1
         bars, self.bars = self.bars, 0
         builder, self.builder = self.builder, False
-        outward, self.outward = self.outward, opening == "]"
+        outward, self.outward = self.outward, opening == "]" or (opening == "[" and self._closes_outward())
+        self.builder = opening == "(" and self._is_conditional()
         try:
             with self.nested():
                 return self._set() if opening == "\\{" else self._tuple(opening)
@@ -82,8 +87,35 @@ class Brackets(Commands):
             self.brackets -= 1
             self.bars, self.builder, self.outward = bars, builder, outward
 
+    def _closes_outward(self) -> bool:
+        """Whether the interval that `[` has just opened is closed by `[` too: `[1, 2[`."""
+        depth = commas = 0
+        for before, token in pairwise(self.tokens[self.index :]):
+            depth += (before.text in _OPENING) - (before.text in _CLOSING)
+            if depth == 0:
+                commas += before.text in {",", ";"}
+                if token.text == "]":
+                    return False
+                if token.text == "[":
+                    return commas == 1 and before.text not in {",", ";"}
+        return False
+
+    def _is_conditional(self) -> bool:
+        """Whether the one bar in the bracket just opened stands between two events: `P(A | B)`."""
+        bars = depth = 0
+        for token in self.tokens[self.index :]:
+            depth += (token.text in _OPENING) - (token.text in _CLOSING)
+            if depth < 0 or token.kind == "stop":
+                break
+            bars += token.text in {"|", "mid"}
+        return bars == 1 and self.tokens[self.index].text not in {"|", "mid"}
+
     def _tuple(self, opening: str) -> Node:
         items = [self._item()]
+        if self.builder and self.accept("|", "mid"):
+            items.append(self._item())
+            self.expect(")")
+            return Apply("|", tuple(items))
         separators = 0
         while self.at(",", ";") or (self.at("\\\\") and opening in "(["):
             self.take()
@@ -116,7 +148,7 @@ class Brackets(Commands):
         self.builder = True
         first = self._item()
         self.builder = False
-        if self.accept("|", ":"):
+        if self.accept("|", ":", "mid"):
             conditions = [self.relation()]
             while self.accept(",", "and", ";"):
                 conditions.append(self.relation())

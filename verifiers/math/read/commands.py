@@ -39,6 +39,10 @@ _MATRICES = frozenset(
     ]
 )
 
+_ALIGNED = frozenset(
+    ("aligned", "align", "align*", "gathered", "gather", "gather*", "split", "equation", "equation*")
+)
+
 _ACCENTS = frozenset(
     [
         "vec",
@@ -198,7 +202,9 @@ class Commands(Operators):
 
     def environment(self) -> Node:
         name = self.take().text
-        if name in {"cases", "dcases", "aligned", "align", "array", "gathered"} or name in _MATRICES:
+        if name in _ALIGNED:
+            return self._aligned(name)
+        if name in {"cases", "dcases"} or name in _MATRICES:
             if name == "array" and self.at("{"):
                 self._skip_group()
             rows = self._rows(name)
@@ -211,6 +217,19 @@ class Commands(Operators):
                     raise ReadError("a matrix with rows of different lengths")
                 return Matrix(tuple(tuple(row) for row in rows))
         raise self.unexpected(f"the environment {name!r}")
+
+    def _aligned(self, name: str) -> Node:
+        """Statements below each other; `&` only says where they are aligned."""
+        end = next(
+            at for at in range(self.index, len(self.tokens)) if self.tokens[at].kind in {"end", "stop"}
+        )
+        rows = [token for token in self.tokens[self.index : end] if token.text != "&"]
+        self.tokens[self.index : end] = rows
+        with self.nested():
+            node = self.listing()
+        if self.take().text != name:
+            raise ReadError("an environment closed by another name")
+        return node
 
     def _skip_group(self) -> None:
         while not self.accept("}"):

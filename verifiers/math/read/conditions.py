@@ -17,6 +17,8 @@ class Conditions(Quantities):
         """Whether a condition begins here."""
         if self.at("(") and self.ahead().kind == "word" and self.ahead().text in CONDITION_WORDS:
             return True
+        if self.at_bracketed_condition():
+            return True
         letter_with_domain = len(self.token.text) == 1 and self.ahead().text in FILLER_WORDS | set(
             DOMAIN_WORDS
         )

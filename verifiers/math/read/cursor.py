@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 from verifiers.math.read.errors import ReadError, TooLarge
 from verifiers.math.read.tokens import Token
 from verifiers.math.tree import Node
+
+_RESTRICTING = frozenset(("in", "<", "<=", ">", ">=", "!="))
 
 MAX_DEPTH = 100
 """Nesting of brackets, groups and arguments that is read."""
@@ -65,6 +68,24 @@ class Cursor:
             and self.tokens[self.index - 1].text in {")", "]", "\\}"}
             and self.ahead().text in {"(", "[", "\\{"}
         )
+
+    def at_bracketed_condition(self) -> bool:
+        """Whether a bracket says what holds for a letter: `2k (k \\in Z)`, but not `P(X > 2) = ...`."""
+        before = self.tokens[self.index - 1].text
+        if (
+            not self.at("(")
+            or self.brackets
+            or not (self.token.space or before.islower() or before.isdigit())
+        ):
+            return False
+        relations = False
+        for token, following in pairwise(self.tokens[self.index + 1 :]):
+            if token.text == ")":
+                return relations and following.text not in {"=", "~"}
+            if token.text in {"(", ","}:
+                return False
+            relations |= token.text in _RESTRICTING
+        return False
 
     @property
     def token(self) -> Token:

@@ -15,7 +15,7 @@ FUNCTIONS = {
     "sqrt": "sqrt", "cbrt": "cbrt", "abs": "abs", "floor": "floor", "ceil": "ceil", "ceiling": "ceil",
     "sgn": "sign", "sign": "sign", "gcd": "gcd", "lcm": "lcm", "min": "min", "max": "max", "det": "det",
     "Re": "re", "Im": "im", "factorial": "factorial", "binom": "binomial", "binomial": "binomial",
-    "conj": "conjugate", "arg": "arg", "tr": "trace",
+    "conj": "conjugate", "arg": "arg", "tr": "trace", "cis": "cis",
 }  # fmt: skip
 
 INVERSES = {

@@ -105,7 +105,7 @@ class Operators(Atoms):
                 return not self.bars and not self.builder
             if token.text == "[":
                 return not self.outward and not (self.brackets == 0 and token.space)
-            if token.text == "(" and self.ahead().text == "mod":
+            if token.text == "(" and (self.ahead().text == "mod" or self.at_bracketed_condition()):
                 return False
             return token.text in _STARTS
         if token.kind == "number":

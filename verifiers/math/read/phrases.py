@@ -10,7 +10,7 @@ from verifiers.math.read.units import SCALES
 from verifiers.math.tree import Choice, ClockTime, Counted, Date, NamedSet, Node, Number, Special, Text
 
 _WRAPPED = re.compile(
-    r"\\(?:text(?:bf|it|rm|sf|tt|normal)?|mbox|hbox|mathrm|mathbf|mathit|mathsf|boldsymbol|operatorname|emph|boxed|bm)\s*"
+    r"\\(?:text(?:bf|it|rm|sf|tt|normal)?|mbox|hbox|mathrm|mathbf|mathit|mathsf|boldsymbol|operatorname|emph|boxed|bm|underline|textsc|textmd|textup)\s*"
     r"\{([^{}]*)\}"
 )
 _SPACING = re.compile(r"\\[,;:! ]|\\q?quad\b|~|[{}$]|\\(?:left|right|displaystyle)\b")
@@ -40,8 +40,9 @@ _SPECIAL = {
 }
 _SPECIAL_BY_WORDS = {words: name for name, row in _SPECIAL.items() for words in row.split("|")}
 _NO_SOLUTION = re.compile(
-    r"(?:there (?:is|are) )?no (?:(?:real|integer|positive|such|valid|possible|rational|complex) )*"
-    r"(?:solutions?|values?|numbers?|integers?|roots?)(?: exists?)?"
+    r"(?:there (?:is|are|exists?) )?no (?:(?:real|integer|positive|such|valid|possible|rational|complex) )*"
+    r"(?:solutions?|values?|numbers?|integers?|roots?|pairs?|functions?|polynomials?|(?<=such )[a-z])"
+    r"(?: (?:of )?[a-z])?(?: exists?)?"
 )
 _ALL_REALS = frozenset(
     ("all real numbers", "all reals", "real numbers", "all real numbers x", "the real numbers", "all real")

@@ -49,6 +49,8 @@ class Statements(Conditions):
 
     def relation(self) -> Node:
         """Set expressions joined by relation signs; a congruence; an implication counts by its end."""
+        if not self.brackets:
+            self.accept("=")  # `= 5`, its left side being outside the box
         sides = [self._name_in_words() or self._function_name() or self.setwise()]
         operators: list[str] = []
         while True:
@@ -123,11 +125,14 @@ class Statements(Conditions):
         return sign
 
     def _congruence(self, left: Node) -> Node:
-        right = self.setwise()
-        node = self._modulus(Relation((left, right), ("equiv",)))
+        rights = [self.setwise()]
+        while not self.brackets and self._separator():  # 1, 4 \\pmod 5
+            rights.append(self.setwise())
+        node = self._modulus(Relation((left, rights[-1]), ("equiv",)))
         if not isinstance(node, Congruence):
             raise self.unexpected("a congruence without its modulus")
-        return node
+        found = tuple(Congruence(left, right, node.modulus) for right in rights)
+        return node if len(found) == 1 else Listing(found)
 
     def _modulus(self, node: Node) -> Node:
         """`\\pmod m`, `(mod m)` or `mod m` behind `node`."""

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from verifiers.math.read.characters import to_ascii
 from verifiers.math.read.errors import ReadError, TooLarge
+from verifiers.math.read.greek_units import spelled_out
 
 MAX_CHARACTERS = 20_000
 """Longer answers are not read: no answer of a data set comes near."""
@@ -26,7 +27,7 @@ class Token(NamedTuple):
 _SCANNER = re.compile(
     r"""
     (?P<space>(?:[\s~]|\\[,;:!>\ ]|\\(?:left|right)\.|\\(?:thinspace|medspace|enspace|hfill|displaystyle
-        |textstyle|limits
+        |textstyle|scriptstyle|limits|tiny|small|normalsize|large|Large|LARGE|huge|Huge|nonumber|notag
         |nolimits|left(?![a-z])|right(?![a-z])|[bB]igg?[lrm]?(?![a-z])|middle|allowbreak|mathstrut|strut)(?![a-zA-Z]))+)
   | (?P<number>\d{1,3}(?:(?:\{,\}|,\\!\ *|\\[,\ ]|'(?=\d))\d{3})+(?![\d'])(?:\.\d+)?
         | (?:\d+\.\d+|\d+|\.\d+)(?:[eE][+-]?\d+(?![\w.]))?
@@ -87,7 +88,7 @@ _OPERATORS = {
     "in": "in", "notin": "notin", "cup": "union", "bigcup": "union", "cap": "intersection",
     "bigcap": "intersection",
     "setminus": "difference", "smallsetminus": "difference", "backslash": "difference", "lbrace": "\\{",
-    "rbrace": "\\}", "vert": "|", "lvert": "|", "rvert": "|", "mid": "|", "Vert": "||", "lVert": "||",
+    "rbrace": "\\}", "vert": "|", "lvert": "|", "rvert": "|", "mid": "mid", "Vert": "||", "lVert": "||",
     "rVert": "||", "langle": "<(", "rangle": ")>", "ldots": "...", "dots": "...", "cdots": "...",
     "dotsc": "...", "dotsb": "...", "vdots": "...", "colon": ":", "prime": "'", "degree": "deg",
     "percent": "%",
@@ -114,7 +115,7 @@ def tokenize(text: str) -> list[Token]:
     """
     if len(text) > MAX_CHARACTERS:
         raise TooLarge(f"longer than {MAX_CHARACTERS} characters")
-    return _Tokenizer(_TIMES.sub(r"\\times ", to_ascii(text))).run()
+    return _Tokenizer(_TIMES.sub(r"\\times ", spelled_out(to_ascii(text)))).run()
 
 
 class _Tokenizer:

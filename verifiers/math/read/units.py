@@ -28,7 +28,8 @@ _BASE: dict[str, str] = {
     "kg": (
         "kg 1 kilogram 1 kilograms 1 kilo 1 kilos 1 g 1/1000 gram 1/1000 grams 1/1000 mg 1/1000000 "
         "milligram 1/1000000 "
-        "milligrams 1/1000000 t 1000 tonne 1000 tonnes 1000 lb 45359237/100000000 lbs 45359237/100000000 "
+        "milligrams 1/1000000 ug 1/1000000000 "
+        "t 1000 tonne 1000 tonnes 1000 lb 45359237/100000000 lbs 45359237/100000000 "
         "pound 45359237/100000000 pounds 45359237/100000000 oz 45359237/1600000000 ounce 45359237/1600000000 "
         "ounces 45359237/1600000000"
     ),
@@ -42,11 +43,11 @@ _BASE: dict[str, str] = {
         "month 1 months 1 yr 12 yrs 12 year 12 years 12 decade 120 decades 120 century 1200 "
         "centuries 1200"
     ),
-    "A": ("A 1 amp 1 amps 1 ampere 1 amperes 1 mA 1/1000"),
+    "A": ("A 1 amp 1 amps 1 ampere 1 amperes 1 mA 1/1000 uA 1/1000000"),
     "K": ("K 1 kelvin 1 kelvins 1"),
     "degC": ("degC 1 celsius 1"),
     "degF": ("degF 1 fahrenheit 1"),
-    "mol": ("mol 1 mole 1 moles 1 mmol 1/1000"),
+    "mol": ("mol 1 mole 1 moles 1 mmol 1/1000 umol 1/1000000"),
     "cd": ("cd 1 candela 1"),
     "USD": ("USD 1 dollar 1 dollars 1 cent 1/100 cents 1/100 bucks 1"),
     "EUR": ("EUR 1 euro 1 euros 1"),
@@ -62,24 +63,33 @@ _BASE: dict[str, str] = {
 
 _DERIVED: dict[str, tuple[str, dict[str, int]]] = {
     "L 1/1000 l 1/1000 liter 1/1000 liters 1/1000 litre 1/1000 litres 1/1000 mL 1/1000000 ml 1/1000000 "
-    "milliliter 1/1000000 milliliters 1/1000000 cc 1/1000000 dL 1/10000 cL 1/100000": ("volume", {"m": 3}),
+    "milliliter 1/1000000 milliliters 1/1000000 uL 1/1000000000 "
+    "cc 1/1000000 dL 1/10000 cL 1/100000": ("volume", {"m": 3}),
     "ha 10000 hectare 10000 hectares 10000 acre 316160658/78125 acres 316160658/78125": ("area", {"m": 2}),
     "N 1 newton 1 newtons 1 kN 1000 dyn 1/100000": ("force", {"kg": 1, "m": 1, "s": -2}),
-    "J 1 joule 1 joules 1 kJ 1000 MJ 1000000 cal 523/125 kcal 4184 kWh 3600000 Wh 3600": (
+    "J 1 joule 1 joules 1 kJ 1000 MJ 1000000 mJ 1/1000 eV 801088317/5000000000000000000000000000 "
+    "keV 801088317/5000000000000000000000000 MeV 801088317/5000000000000000000000 "
+    "GeV 801088317/5000000000000000000 cal 523/125 kcal 4184 kWh 3600000 Wh 3600": (
         "energy",
         {"kg": 1, "m": 2, "s": -2},
     ),
     "W 1 watt 1 watts 1 kW 1000 MW 1000000": ("power", {"kg": 1, "m": 2, "s": -3}),
     "Pa 1 pascal 1 pascals 1 kPa 1000 MPa 1000000 bar 100000 atm 101325": ("pressure", {"kg": 1, "m": -1,
     "s": -2}),
-    "V 1 volt 1 volts 1 mV 1/1000 kV 1000": ("voltage", {"kg": 1, "m": 2, "s": -3, "A": -1}),
-    "ohm 1 ohms 1": ("resistance", {"kg": 1, "m": 2, "s": -3, "A": -2}),
+    "V 1 volt 1 volts 1 mV 1/1000 kV 1000 uV 1/1000000": ("voltage", {"kg": 1, "m": 2, "s": -3, "A": -1}),
+    "ohm 1 ohms 1 kohm 1000 Mohm 1000000 mohm 1/1000": ("resistance", {"kg": 1, "m": 2, "s": -3, "A": -2}),
     "Hz 1 hertz 1 kHz 1000 MHz 1000000 GHz 1000000000": ("frequency", {"s": -1}),
     "M 1000": ("concentration", {"mol": 1, "m": -3}),
-    "T 1 tesla 1": ("field", {"kg": 1, "s": -2, "A": -1}),
+    "F 1 farad 1 farads 1 mF 1/1000 uF 1/1000000 nF 1/1000000000 pF 1/1000000000000": (
+        "capacitance",
+        {"kg": -1, "m": -2, "s": 4, "A": 2},
+    ),
+    "H 1 henry 1 henries 1 mH 1/1000 uH 1/1000000": ("inductance", {"kg": 1, "m": 2, "s": -2, "A": -2}),
+    "Wb 1 weber 1 webers 1": ("flux", {"kg": 1, "m": 2, "s": -2, "A": -1}),
+    "T 1 tesla 1 mT 1/1000 uT 1/1000000": ("field", {"kg": 1, "s": -2, "A": -1}),
     "mph 1397/3125": ("speed", {"m": 1, "s": -1}),
     "kph 5/18 kmh 5/18 kmph 5/18": ("speed", {"m": 1, "s": -1}),
-    "C 1 coulomb 1 coulombs 1": ("charge", {"A": 1, "s": 1}),
+    "C 1 coulomb 1 coulombs 1 mC 1/1000 uC 1/1000000 nC 1/1000000000": ("charge", {"A": 1, "s": 1}),
 }  # fmt: skip
 
 
@@ -100,7 +110,7 @@ def _table() -> dict[str, Unit]:
 
 
 UNITS = _table()
-UNIT_LETTERS = frozenset("mgshLlVAWJNKCTtM")
+UNIT_LETTERS = frozenset("mgshLlVAWJNKCTtMFH")
 """Single letters that are units when set off from the number by a space or \\text."""
 
 SCALES = {
