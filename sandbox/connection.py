@@ -24,8 +24,11 @@ class SupervisorLost(Exception):  # noqa: N818 - a state, not a mistake
     """The supervisor is gone, or did not start. The text says what is known."""
 
 
-class Connection:
-    """Starts a supervisor and talks to it. After `lost` is set it is of no more use."""
+class Connection(asyncio.BufferedProtocol):
+    """Starts a supervisor and talks to it. After `lost` is set it is of no more use.
+
+    A protocol of its own: streams would take another turn of the loop, and new memory, for each answer.
+    """
 
     def __init__(self, executable: str, package_root: str) -> None:
         ours, theirs = socket.socketpair()
@@ -44,8 +47,11 @@ class Connection:
         self._sock = ours
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[frames.Frame]] = {}
-        self._writer: asyncio.StreamWriter | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._transport: asyncio.Transport | None = None
+        self._decoder = frames.Decoder()
+        self._buffer = bytearray(_READ_BYTES)
+        self._flowing = asyncio.Event()
+        self._flowing.set()
 
     @property
     def pid(self) -> int:
@@ -54,39 +60,35 @@ class Connection:
 
     async def start(self, config: Mapping[str, Any]) -> frames.Header:
         """Hand over the configuration; returns what the supervisor says about the host."""
-        reader, self._writer = await asyncio.open_unix_connection(sock=self._sock, limit=_READ_BYTES)
+        loop = asyncio.get_running_loop()
         answer = self._expect(0)
-        self._reading = asyncio.create_task(self._read(reader))
-        self._writer.write(frames.encode({"op": "start", **config}))
+        self._transport, _ = await loop.create_unix_connection(lambda: self, sock=self._sock)
+        self._transport.write(frames.encode({"op": "start", **config}))
         return (await answer)[0]
 
     async def run(self, header: Mapping[str, Any], blobs: Sequence[bytes]) -> frames.Frame:
         """One run; when this is cancelled the run is killed. Raises `SupervisorLost`."""
-        if self.lost or self._writer is None:
+        if self.lost or self._transport is None:
             raise SupervisorLost("the supervisor is gone")
         number = next(self._numbers)
         answer = self._expect(number)
-        self._writer.write(frames.encode({"op": "run", "id": number, **header}, blobs))
+        self._transport.write(frames.encode({"op": "run", "id": number, **header}, blobs))
         try:
-            await self._writer.drain()
+            await self._flowing.wait()
             return await answer
-        except ConnectionError as error:
-            raise SupervisorLost(str(error)) from error
         except asyncio.CancelledError:
             if not self.lost:
-                self._writer.write(frames.encode({"op": "cancel", "id": number}))
+                self._transport.write(frames.encode({"op": "cancel", "id": number}))
             raise
         finally:
             self._waiting.pop(number, None)
 
     async def close(self) -> None:
         """End the supervisor and everything it runs."""
-        if self._writer is not None:
-            self._writer.close()
+        if self._transport is not None:
+            self._transport.close()
         else:
             self._sock.close()
-        if self._reading is not None:
-            self._reading.cancel()
         self._lose()
         loop = asyncio.get_running_loop()
         try:
@@ -100,20 +102,37 @@ class Connection:
         self._waiting[number] = answer
         return answer
 
-    async def _read(self, reader: asyncio.StreamReader) -> None:
-        decoder = frames.Decoder()
+    def get_buffer(self, sizehint: int) -> bytearray:
+        """Where what comes next is put."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """So much has come."""
         try:
-            while data := await reader.read(_READ_BYTES):
-                for header, blobs in decoder.feed(data):
-                    answer = self._waiting.get(header.get("id", 0))
-                    if answer is not None and not answer.done():
-                        answer.set_result((header, blobs))
-        except (ConnectionError, frames.MalformedError):
-            pass
+            for header, blobs in self._decoder.feed(memoryview(self._buffer)[:nbytes]):
+                answer = self._waiting.get(header.get("id", 0))
+                if answer is not None and not answer.done():
+                    answer.set_result((header, blobs))
+        except frames.MalformedError:
+            self.connection_lost(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The supervisor is gone, or nothing more of it can be read."""
+        if self._transport is not None:
+            self._transport.close()
         self._lose()
+
+    def pause_writing(self) -> None:
+        """The supervisor has fallen behind."""
+        self._flowing.clear()
+
+    def resume_writing(self) -> None:
+        """It has caught up."""
+        self._flowing.set()
 
     def _lose(self) -> None:
         self.lost = True
+        self._flowing.set()
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(SupervisorLost("the supervisor ended"))

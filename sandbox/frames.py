@@ -31,7 +31,7 @@ class Decoder:
     def __init__(self) -> None:
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[Frame]:
+    def feed(self, data: bytes | memoryview) -> Iterator[Frame]:
         """Add `data`; yield each frame that is complete. Raises `MalformedError`."""
         self._buffer += data
         while (frame := self._take()) is not None:

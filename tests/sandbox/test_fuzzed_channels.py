@@ -143,18 +143,16 @@ def test_junk_from_a_supervisor_loses_it_and_hangs_nobody(data: bytes) -> None:
     """Runs that wait for a supervisor which sends junk end as lost."""
 
     async def run() -> None:
-        connection = Connection.__new__(Connection)
-        ours, theirs = socket.socketpair()
-        connection.lost, connection._waiting = False, {}
-        reader, connection._writer = await asyncio.open_unix_connection(sock=ours)
-        answer = connection._expect(1)
-        reading = asyncio.create_task(connection._read(reader))
+        connection = Connection("/bin/true", "")
+        connection._sock.close()
+        connection._sock, theirs = socket.socketpair()
+        starting = asyncio.create_task(connection.start({}))
+        await asyncio.sleep(0)
         theirs.sendall(data)
         theirs.close()
-        await asyncio.wait_for(reading, 5)
         with pytest.raises(SupervisorLost):
-            await answer
-        connection._writer.close()
+            await asyncio.wait_for(starting, 5)
+        await connection.close()
 
     asyncio.run(run())
 
