@@ -112,6 +112,7 @@ async def test_copy_is_roots_alone_and_kept(hidden: Interpreter, tmp_path: Path)
 
 async def test_copy_is_removed_when_nobody_uses_it(hidden: Interpreter, tmp_path: Path) -> None:
     """It stays while a service runs on it, whoever else starts, and goes with the next start after that."""
+    copies.sweep()  # of what the test before has left
     others = set(copies_there())
     sandbox = Sandbox(SandboxConfig(run_dir=str(tmp_path / "a"), assume=("not bind",), packages=()))
     sandbox._interpreter = hidden
