@@ -151,8 +151,8 @@ def _prepare(
     What the setup defines stays its own, so that a program cannot replace the helpers of its tests; only the
     entry point, and functions that the setup merely announces, are the program's.
     """
-    asked = sorted(word for word in tests.words | {str(entry_point)} if _may_be_asked(word))
-    told: dict[str, Any] = link.request("names", tuple(asked))
+    asked = {word for word in tests.words | {str(entry_point)} if _may_be_asked(word)} | tests.overridden
+    told: dict[str, Any] = link.request("names", tuple(sorted(asked)))
     given = {name: value for name, value in told.items() if _may_be_given(name, value, tests)}
     link.named = frozenset(
         value for name, value in given.items() if name in tests.classes and isinstance(value, RemoteType)
@@ -216,7 +216,7 @@ def _may_be_given(name: str, value: Any, tests: test_code.Examined) -> bool:
 
 
 def _may_be_asked(word: str) -> bool:
-    """Built-in names are never taken from the program."""
+    """Built-in names are not taken from the program, unless it is called by one."""
     return word.isidentifier() and not word.startswith("__") and not hasattr(sys.modules["builtins"], word)
 
 

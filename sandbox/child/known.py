@@ -73,11 +73,13 @@ def name_of(thing: Any, trusted: bool) -> list[str] | None:
         return ["builtins", "Ellipsis" if thing is Ellipsis else "NotImplemented"]
     if isinstance(thing, ModuleType):
         name = thing.__name__
-        return [name, ""] if sys.modules.get(name) is thing and _is_importable(name) else None
+        is_there = sys.modules.get(name) is thing and _is_importable(name)
+        return [name, ""] if is_there and (trusted or _is_harmless(name, "")) else None
     if isinstance(thing, type | FunctionType | BuiltinFunctionType):
         module, name = _told_name(thing)
         if is_library(module) and _look_up(module, name) is thing:
-            return [module, name] if trusted or _may_be_named(thing) else None
+            is_taken = trusted or (_is_harmless(module, name) and _may_be_named(thing))
+            return [module, name] if is_taken else None
     return None
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from types import CodeType
 from typing import NamedTuple
 
@@ -32,7 +35,8 @@ class Examined(NamedTuple):
 
     words: everything in it that could be a name. needed: names that only a program can define. classes: those
     of them that it takes for classes. dotted: names before a dot. declared: functions that the setup only
-    announces. calls_check: `check` is to be called with the entry point.
+    announces. overridden: built-in names by which the program is called. calls_check: `check` is to be called
+    with the entry point.
     """
 
     setup: CodeType
@@ -42,6 +46,7 @@ class Examined(NamedTuple):
     classes: frozenset[str]
     dotted: frozenset[str]
     declared: frozenset[str]
+    overridden: frozenset[str]
     calls_check: bool
 
 
@@ -65,6 +70,8 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bo
     needed |= {
         name for name in (entry_point, *declared) if name is not None and (calls_check or name in used)
     }
+    overridden = _overridden(entry_point, trees, [setup_code, *codes], needed)
+    needed |= overridden
     asked = (
         elsewhere.asked([setup_tree, *trees], needed) if apart else elsewhere.missing([setup_tree, *trees])
     )
@@ -78,8 +85,49 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bo
         classes=frozenset(name for name in _taken_for_classes(all_trees) if name in needed) - set(declared),
         dotted=frozenset(_dotted(all_trees)),
         declared=declared,
+        overridden=overridden,
         calls_check=calls_check,
     )
+
+
+def _overridden(
+    entry_point: str | None, trees: Sequence[ast.Module], codes: Sequence[CodeType], needed: frozenset[str]
+) -> frozenset[str]:
+    """Built-in names that are the program's: an entry point, or what tests call that name nothing else.
+
+    Such a test asserts something only if it fails without a program.
+    """
+    names = {entry_point} if entry_point is not None else set() if needed else _called_by_all(trees)
+    found = frozenset(name for name in names if hasattr(builtins, name))
+    return found if entry_point is not None or (found and _fail_alone(codes)) else frozenset()
+
+
+def _called_by_all(trees: Sequence[ast.Module]) -> set[str]:
+    """The one function that every assertion calls without a call inside."""
+    conditions = [node.test for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    called = [
+        {
+            node.func.id
+            for node in ast.walk(condition)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and not any(isinstance(part, ast.Call) for arg in node.args for part in ast.walk(arg))
+        }
+        for condition in conditions
+    ]
+    common = set.intersection(*called) if called else set()
+    return common if len(common) == 1 else set()
+
+
+def _fail_alone(codes: Sequence[CodeType]) -> bool:
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    try:
+        with redirect_stdout(StringIO()):
+            for code in codes:
+                exec(code, namespace)  # noqa: S102
+    except BaseException:
+        return True
+    return False
 
 
 def _parse(text: str) -> ast.Module:
