@@ -37,15 +37,20 @@ def trim(connection: Connection, cells: Sequence[Cell], budget: int) -> None:
     Verdicts that fall out are removed; those that must stay for another reason are marked as not sampled.
     For the transaction that has just counted in these cells: by that it holds their rows of `stratum_count`.
     """
+    out: list[str] = []
+    less: list[dict[str, Any]] = []
     for cell in cells:
         here = _key(cell)
         sampled = connection.scalar(_SAMPLED, here) or 0
         if sampled > budget:
-            out = list(connection.scalars(_LARGEST, {**here, "n": sampled - budget}))
-            kept = set(out).difference(remove(connection, out))
-            if kept:
-                connection.execute(update(verdict).where(verdict.c.id.in_(kept)).values(sampled=False))
-            connection.execute(_COUNT_LESS, {**here, "n": len(out)})
+            largest = connection.scalars(_LARGEST, {**here, "n": sampled - budget}).all()
+            out += largest
+            less.append({**here, "n": len(largest)})
+    if out:
+        kept = set(out).difference(remove(connection, out))
+        if kept:
+            connection.execute(update(verdict).where(verdict.c.id.in_(kept)).values(sampled=False))
+        connection.execute(_COUNT_LESS, less)
 
 
 def _key(cell: Cell) -> dict[str, Any]:

@@ -50,8 +50,10 @@ def read_acknowledged(process: subprocess.Popen[str], how_many: int) -> list[int
 
 def kill(process: subprocess.Popen[str]) -> list[int]:
     """SIGKILL; returns what else had been acknowledged by then."""
+    assert process.stdout is not None
     process.kill()
-    rest, _ = process.communicate()
+    rest = process.stdout.read()  # `communicate` passes by what the stream has read ahead
+    process.communicate()
     return [int(line) for line in rest.splitlines(keepends=True) if line.endswith("\n")]
 
 
