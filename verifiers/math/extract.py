@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verifiers.math.options import MathOptions, Source
-from verifiers.math.prose import NUMBER, formulas, last_formula, stands, values
+from verifiers.math.prose import NUMBER, formulas, last_of_list, stands, values
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Candidate:
 
 _BRACES = re.compile(r"(?:boxed|fbox)\s*\{|\\\\|\\[{}]|[{}]")
 _BETWEEN = re.compile(
-    r"""[\s.]*
+    r"""\s*
     (?: [,;]\s*(?:and|or)? | (?=\s*$) | (?:[a-z]+\s+|for\s+part\s+\(?[a-z]\)?\s+){0,3}(?:and|or) )
     (?:\s*[a-zA-Z](?:_\{?\w+\}?)?\s*(?:=|\\in))?\s*""",
     re.VERBOSE,
@@ -34,8 +34,13 @@ _MOST_BETWEEN = 60
 
 _TAG = re.compile(r"<(/?)answer(?:\s[^<>]{0,80})?>", re.IGNORECASE)
 _PHRASE = re.compile(
-    r"(?:final\s+answer|(?:the\s+)?(?:correct\s+)?(?:answer|option|choice))(?:\s+to\s+[^.\n:]{1,60})?"
-    r"(?:\s*\*\*)?\s*(?:is|are|:|=|will\s+be)(?:\s*\*\*)?[\s:]*",
+    r"(?:(?:final\s+answer|(?:the\s+)?(?:correct\s+)?(?:answer|option|choice))(?:\s+to\s+[^.\n:]{1,60})?"
+    r"(?:\s*\*\*)?\s*(?:is|are|:|=|will\s+be)"
+    r"|respuesta(?:\s+(?:correcta|final))?\s*(?:es\b|:)|resposta(?:\s+(?:correta|final))?\s*(?:é\b|:)"
+    r"|réponse(?:\s+(?:correcte|finale))?\s*(?:est\b|:)|risposta(?:\s+(?:corretta|finale))?\s*(?:è\b|:)"
+    r"|Antwort\s*(?:ist\b|lautet\b|:)|ответ\s*[:—–-]"
+    r"|答案(?:应该|应)?(?:是|为|[:：选])|故选|正解は|答えは|정답은|답은)"
+    r"(?:\*\*)?[\s:：]*",
     re.IGNORECASE,
 )
 _HASH = re.compile(r"####[ \t]*([^\n]+)|^A(?:ns)?[.:][ \t]*([^\n]+)\s*\Z", re.MULTILINE)
@@ -201,7 +206,9 @@ class _Text:
             if match[1].strip()[-1:] != ":"
         ]
         if matches:
-            yield self._candidate(*matches[-1].span(1), "bold", loose=True)
+            begin, end = last_of_list(self.response, [match.span() for match in matches])
+            parts = [match[1].strip().strip("*").strip() for match in matches if match.start() >= begin]
+            yield Candidate(", ".join(parts), "bold", begin + 2, end - 2, loose=True)
 
     def formula(self) -> Iterator[Candidate]:
         if len(self.response) - self.start <= _LINE:  # `$28$ percent`, `$12$ and $13$`
@@ -209,7 +216,7 @@ class _Text:
         spans = formulas(self.response, self.start, self.end)
         if not spans:
             return
-        begin, end = last_formula(self.response, spans)
+        begin, end = last_of_list(self.response, spans)
         if len(self.response[begin:end].strip("$ ")) == 1:  # a lone letter in a sentence
             return
         sentence = max(self.start, begin - _LINE)
@@ -259,4 +266,6 @@ class _Text:
         return match.start() if match else end
 
     def _candidate(self, start: int, end: int, source: Source, *, loose: bool = False) -> Candidate:
-        return Candidate(self.response[start:end].strip().strip("*").strip(), source, start, end, loose)
+        text = self.response[start:end].strip()
+        inner = text.strip("*").strip()
+        return Candidate(text if "**" in inner else inner, source, start, end, loose)

@@ -59,7 +59,8 @@ _CHANGED = re.compile(
     r"|between|within|until|except|excluding|besides|unless|but|rather|instead|or|versus|vs|suppose|assum(?:e|ing)"
     r"|such(?:\s+that|\s+as)|e\.g|example|minus|plus|negative|half|third|quarter|root|log|logarithm|power|times"
     r"|multiplied|divided|over|mod(?:ulo)?|with\s+(?:a\s+)?remainder|multiple|multiples|divisible|almost|nearly)\b"
-    r"|n['’]t\b",
+    r"|n['’]t\b|\b(?:nicht|keine?|pas|jamais|nunca|não|не|oder|ou|или|mindestens|höchstens|menos|moins|weniger)\b"
+    r"|不|或|小于|大于|至少|最多|超过|以上|以下",
     re.IGNORECASE,
 )
 """Before a value: words that bound, deny, compare or operate on it."""
@@ -124,8 +125,8 @@ def is_prose(text: str) -> bool:
     return any(word.lower() not in _KNOWN_WORDS for word in _WORD.findall(outside))
 
 
-def last_formula(text: str, spans: list[Span]) -> Span:
-    """The last of `spans` with those before it that belong to one list: `$x=1$ and $x=3$`."""
+def last_of_list(text: str, spans: list[Span]) -> Span:
+    """The last of `spans` with those before it that are one list: `$x=1$ and $x=3$`, `**A** or **B**`."""
     begin, end = spans[-1]
     for before in reversed(spans[:-1]):
         between = text[before[1] : begin]
@@ -140,7 +141,7 @@ def values(text: str, begin: int, end: int) -> list[Span]:
     spans = formulas(text, begin, end)
     numbers = list(NUMBER.finditer(text, begin, end))
     if spans and (not numbers or spans[-1][1] >= numbers[-1].end()):
-        span = last_formula(text, spans)
+        span = last_of_list(text, spans)
         return [span] if stands(text, begin, span[0]) else []
     tail = _tail(text, begin, end)
     if tail is not None and (_JOINED.search(text[begin : tail[0]]) or not stands(text, begin, tail[0])):

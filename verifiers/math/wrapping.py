@@ -22,6 +22,8 @@ _LABEL = re.compile(
 )
 """What names the answer: `\\text{Probability: }`, `The total is`."""
 _VALUE = re.compile(r"\d|\\(?!text|mathrm|mathbf)|[π√∞]")
+_BOLD = re.compile(r"(?<![\w)\]}])\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?![\w(])")
+"""Markdown; a power has a base before it."""
 _CONTROLS = {"\a": "a", "\b": "b", "\v": "v", "\f": "f"}
 _CONTROL = re.compile(r"\\?([\a\x08\v\f])(?=[a-z])")
 """The form feed of a `\\frac` that was unescaped once too often, and its like."""
@@ -31,6 +33,8 @@ def bare(text: str) -> str:
     """`text` as it was meant, without what announces the answer."""
     if not text.isprintable():
         text = _CONTROL.sub(lambda match: "\\" + _CONTROLS[match[1]], text)
+    if "**" in text:
+        text = _BOLD.sub(r"\1", text)
     return _unannounced(_unescaped(text))
 
 

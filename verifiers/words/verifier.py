@@ -17,7 +17,9 @@ from verifiers.words.options import WordsOptions
 CLIP = 512
 MAX_TRUTHS = 64
 _ARTICLE = re.compile(r"(?:a|an|the)\s+", re.IGNORECASE)
-_EDGES = " \t\n.,;:!?*_\"'`“”‘’()"
+_EDGES = " \t\n.,;:!?。！？，；：*_\"'`“”‘’()"
+_TYPED = str.maketrans("’‘‐‑", "''--")
+"""Typographic apostrophes and hyphens, which say nothing else than the plain ones."""
 _LONGEST = 400
 """Characters of an answer in words; what is longer is prose."""
 
@@ -83,7 +85,7 @@ def find_words(response: str, options: WordsOptions) -> Candidate | None:
 
 def normal(text: str, options: WordsOptions) -> str:
     """`text` without markup, surrounding signs and repeated spaces; case and article as the options say."""
-    words = " ".join(plain(text).strip(_EDGES).split())
+    words = " ".join(plain(text).translate(_TYPED).strip(_EDGES).split())
     if options.articles == "ignore":
         words = _ARTICLE.sub("", words, count=1) if _ARTICLE.match(words) else words
     return words.lower() if options.case == "ignore" else words

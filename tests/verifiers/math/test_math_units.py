@@ -23,7 +23,7 @@ OURS_ALONE = {
 """Money, parts, calendar units (12 months a year here, days in pint), offset temperatures,
 angles with pi, and the international acre (the survey acre of pint is 4 parts in a million larger)."""
 
-SPELLED_OTHERWISE = {"henries": "henrys", 
+SPELLED_OTHERWISE = {"henries": "henrys",
     "secs": "second", "mins": "minute", "hrs": "hour", "lbs": "pound", "um": "micrometer",
     "us": "microsecond", "ohms": "ohm",
     "amp": "ampere", "amps": "ampere", "KB": "kilobyte", "kB": "kilobyte", "KiB": "kibibyte",

@@ -23,6 +23,12 @@ _CHOICE_AND_CONTENT = re.compile(
     r"(\}?)(?:\\[ ,;:]|[\s~])*(\S.*)",
     re.DOTALL,
 )
+_CHOICE_LOST = re.compile(
+    r"(?:\b(?:or|and)|[,;/])\s*(?:\}?\\(?:text|mathrm)(?:bf|it|rm)?\s*\{\s*)?(?:(?:option|choice)\s*)?\([A-J]\)"
+    r"|\bor\s+[A-J]\b"
+    r"|^\W*(?:(?:is|are|was|were)\s+(?:not|wrong|incorrect|false|out|ruled|eliminated|excluded)\b"
+    r"|isn['’]t\b|can(?:not\b|['’]t\b))"
+)
 _LEADING_CHOICE = re.compile(
     r"(?:(?:so|thus|hence|therefore),?\s+)?(?:(?:option|choice|answer)\s*:?\s*)?\**\s*(?:\(([A-J])\)|([B-J])(?=\s+(?:because|since|as)\b)|([A-J])(?=[.:),]?\**\s*$))",
     re.IGNORECASE,
@@ -152,16 +158,23 @@ def leading_choice(text: str) -> Choice | None:
     `A` before a word may be the article, so it needs a bracket, a period or the end behind it.
     """
     match = _LEADING_CHOICE.match(text)
-    if match is None:
+    if match is None or is_lost(text[match.end() :]):
         return None
     letter = match[1] or match[2] or match[3]
     return Choice(letter) if letter.isupper() else None
+
+
+def is_lost(content: str) -> bool:
+    """Whether the text behind a letter names another or denies it: `(B) 42 or (C) 43`, `(B) is wrong`."""
+    return _CHOICE_LOST.search(content) is not None
 
 
 def choice_and_content(text: str) -> tuple[str, str] | None:
     """`(B) 42` as letter and text."""
     match = _CHOICE_AND_CONTENT.fullmatch(text)
     if match is None:
+        return None
+    if is_lost(match[4]):
         return None
     wrapped = text.startswith("\\") and not match[3]
     return match[1] or match[2], match[4].removesuffix("}") if wrapped else match[4]
