@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -46,6 +45,7 @@ def _outcome(request: dict[str, Any], peer_fd: int | None) -> tuple[str, str]:
         return error.state, error.message
     link = Link(peer_fd, decides=True)
     link.names = tests.words
+    link.operations.decorated = tests.decorated
     namespace = _namespace(request)
     state, message = _run(tests, request["entry_point"], link, namespace)
     if link.unsupported is not None:
@@ -65,14 +65,16 @@ def _namespace(request: dict[str, Any]) -> dict[str, Any]:
 def _run(
     tests: test_code.Examined, entry_point: str | None, link: Link, namespace: dict[str, Any]
 ) -> tuple[str, str]:
-    for what in followed.told_by(tests.words):
+    told = followed.told_by(tests.words)
+    link.operations.of_nothing |= told
+    for what in sorted(told):
         link.request("follow", (what,))
     if "seed" in tests.words:
         _mirror_seeds(link, "random")
         if "numpy" in tests.words and find_spec("numpy") is not None:
             _mirror_seeds(link, "numpy.random")
-    if "environ" in tests.words:
-        _mirror_variables(link)
+    if "variables" in told:
+        followed.mirror_variables(link)
     return decide(
         tests, entry_point, namespace, lambda: _prepare(tests, entry_point, link, namespace), link.raised
     )
@@ -180,21 +182,6 @@ def _mirror_seeds(link: Link, module: str) -> None:
         link.request("seed", (module, *args), kwargs)
 
     vars(generator)["seed"] = seed
-
-
-def _mirror_variables(link: Link) -> None:
-    """Have the program's environment follow `os.environ` of the test code."""
-    put_here, unset_here = os.putenv, os.unsetenv
-
-    def put(name: bytes, value: bytes) -> None:
-        put_here(name, value)
-        link.request("variable", (os.fsdecode(name), os.fsdecode(value)))
-
-    def unset(name: bytes) -> None:
-        unset_here(name)
-        link.request("variable", (os.fsdecode(name), None))
-
-    os.putenv, os.unsetenv = put, unset  # type: ignore[assignment]
 
 
 def _fails_alone(setup: CodeType, error: Exception) -> bool:

@@ -67,7 +67,7 @@ def _is_method(kind: type, name: str) -> bool:
     if kind is types.GeneratorType:
         return name in ("send", "throw", "close")
     is_function = type(vars(kind)[name]) is types.FunctionType
-    return is_function and not (name.startswith("__") and name.endswith("__"))
+    return is_function and (name == "__init__" or not (name.startswith("__") and name.endswith("__")))
 
 
 def real_value(value: Any) -> Any:

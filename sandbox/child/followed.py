@@ -6,6 +6,7 @@ Only what the words of the test code name is followed: the program then reaches 
 from __future__ import annotations
 
 import builtins
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol, TextIO
@@ -19,14 +20,15 @@ class Asker(Protocol):
         ...
 
 
-def told_by(words: frozenset[str]) -> tuple[str, ...]:
-    """What test code of these words may replace."""
-    return tuple(what for what, telling in _TELLING.items() if any(told <= words for told in telling))
+def told_by(words: frozenset[str]) -> frozenset[str]:
+    """What test code of these words may replace; also the operations by which the program reaches for it."""
+    return frozenset(what for what, telling in _TELLING.items() if any(told <= words for told in telling))
 
 
 _TELLING = {
     "stderr": ({"stderr"}, {"redirect_stderr"}),
     "print": ({"builtins", "print"},),
+    "variables": ({"environ"}, {"getenv"}),
     "logging": ({"assertLogs"}, {"assertNoLogs"}, {"getLogger"}),
 }
 
@@ -47,7 +49,7 @@ class _ErrorStream:
 
     def write(self, text: str) -> int:
         """As of any text stream."""
-        self._link.request("error_output", (str(text),))
+        self._link.request("stderr", (str(text),))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
@@ -79,12 +81,45 @@ def _follow_logging(link: Asker) -> None:
 
     def handle(self: logging.Logger, record: logging.LogRecord) -> None:
         is_enabled = is_enabled_here(self, record.levelno)
-        link.request("log", (record.name, record.levelno, record.getMessage(), is_enabled))
+        link.request("logging", (record.name, record.levelno, record.getMessage(), is_enabled))
         if is_enabled:
             handle_here(self, record)
 
     logging.Logger.isEnabledFor = lambda self, level: True  # type: ignore[method-assign]
     logging.Logger.callHandlers = handle  # type: ignore[method-assign]
+
+
+def mirror_variables(link: Asker) -> None:
+    """Have the environment of the other process follow `os.environ` of this one."""
+    put_here, unset_here = os.putenv, os.unsetenv
+
+    def put(name: bytes, value: bytes) -> None:
+        put_here(name, value)
+        if not _following:
+            link.request("variables", (os.fsdecode(name), os.fsdecode(value)))
+
+    def unset(name: bytes) -> None:
+        unset_here(name)
+        if not _following:
+            link.request("variables", (os.fsdecode(name), None))
+
+    os.putenv, os.unsetenv = put, unset  # type: ignore[assignment]
+
+
+_following: list[str] = []
+"""The variable that is being set because it was set over there."""
+
+
+def set_variable(name: str, value: str | None) -> None:
+    """Set or remove a variable as it was over there."""
+    _following.append(name)
+    try:
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    finally:
+        _following.pop()
 
 
 def log(name: str, level: int, message: str, is_enabled: bool) -> None:
@@ -100,4 +135,5 @@ _FOLLOWERS: dict[str, Callable[[Asker], None]] = {
     "stderr": _follow_stderr,
     "print": _follow_print,
     "logging": _follow_logging,
+    "variables": mirror_variables,
 }

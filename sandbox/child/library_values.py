@@ -17,6 +17,7 @@ _CLASSES: dict[str, _Fields] = {
     "datetime.datetime": lambda v: [*v.timetuple()[:6], v.microsecond, v.tzinfo],
     "datetime.timedelta": lambda v: [v.days, v.seconds, v.microseconds],
     "datetime.timezone": lambda v: list(v.__getinitargs__()),
+    "zoneinfo.ZoneInfo": lambda v: [v.key],
     "uuid.UUID": lambda v: [str(v)],
     "pathlib.PosixPath": lambda v: [str(v)],
     "pathlib.PurePosixPath": lambda v: [str(v)],
@@ -39,9 +40,15 @@ def fields(value: Any) -> tuple[str, list[Any]] | None:
     name = f"{'pathlib' if module == 'pathlib._local' else module}.{kind.__name__}"
     if name in _FUNCTIONS and _is_real(kind, name):
         return name, _FUNCTIONS[name][1](value)
-    if name in _CLASSES and _is_real(kind, name):
+    if name in _CLASSES and _is_real(kind, name) and _has_plain_zone(value):
         return name, _CLASSES[name](value)
     return None
+
+
+def _has_plain_zone(value: Any) -> bool:
+    """Whether a time is in no zone of a class that only its process has; so is everything else."""
+    zone = getattr(value, "tzinfo", None)
+    return zone is None or fields(zone) is not None
 
 
 def make(name: str, args: list[Any]) -> Any:

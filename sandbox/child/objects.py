@@ -121,7 +121,7 @@ class Objects:
             module=str(told["module"]),
             bases=tuple(base for base in bases if _may_be_base(base)),
             specials=frozenset(map(str, told["specials"])),
-            methods=tuple(name for name in map(str, told["methods"]) if not name.startswith("__")),
+            methods=tuple(name for name in map(str, told["methods"]) if _may_be_method(name)),
             hashable=bool(told["hashable"]),
             plain=plain,
             real=real,
@@ -205,6 +205,10 @@ _UNPACKERS: dict[str, Callable[[Objects, Any], Any]] = {
     "k": Objects._unpack_class,  # noqa: SLF001
     "e": Objects._unpack_error,  # noqa: SLF001
 }
+
+
+def _may_be_method(name: str) -> bool:
+    return name == "__init__" or not name.startswith("__")
 
 
 def _may_be_base(base: Any) -> bool:

@@ -7,11 +7,11 @@ from types import MethodType
 from typing import Any, Protocol
 
 _SPECIAL_NAMES = (
-    "abs add aenter aexit aiter and anext await bool bytes call ceil complex contains delitem divmod "
-    "enter exit float floor floordiv format fspath ge getitem gt hash iadd iand ifloordiv ilshift "
+    "abs add aenter aexit aiter and anext await bool bytes call ceil complex contains delete delitem divmod "
+    "enter exit float floor floordiv format fspath ge get getitem gt hash iadd iand ifloordiv ilshift "
     "imatmul imod imul index int invert ior ipow irshift isub iter itruediv ixor le len length_hint "
     "lshift lt matmul missing mod mul neg next or pos pow radd rand rdivmod repr reversed rfloordiv "
-    "rlshift rmatmul rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor setitem str sub "
+    "rlshift rmatmul rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor set set_name setitem str sub "
     "truediv trunc xor"
 )
 SPECIALS = frozenset(f"__{name}__" for name in _SPECIAL_NAMES.split())

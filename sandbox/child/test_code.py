@@ -35,8 +35,8 @@ class Examined(NamedTuple):
 
     words: everything in it that could be a name. needed: names that only a program can define. classes: those
     of them that it takes for classes. dotted: names before a dot. declared: functions that the setup only
-    announces. overridden: built-in names by which the program is called. calls_check: `check` is to be called
-    with the entry point.
+    announces. overridden: built-in names by which the program is called. decorated: classes that go through
+    decorators of the program. calls_check: `check` is to be called with the entry point.
     """
 
     setup: CodeType
@@ -47,6 +47,7 @@ class Examined(NamedTuple):
     dotted: frozenset[str]
     declared: frozenset[str]
     overridden: frozenset[str]
+    decorated: frozenset[str]
     calls_check: bool
 
 
@@ -86,6 +87,7 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bo
         dotted=frozenset(_dotted(all_trees)),
         declared=declared,
         overridden=overridden,
+        decorated=frozenset(_decorated(all_trees, needed)),
         calls_check=calls_check,
     )
 
@@ -229,6 +231,14 @@ def _taken_for_classes(trees: Iterable[ast.Module]) -> Iterable[str]:
 
 _CHECKS = ("isinstance", "issubclass")
 _OF_FUNCTIONS = frozenset(dir(_parse)) | {"cache_clear", "cache_info", "__wrapped__"}
+
+
+def _decorated(trees: Iterable[ast.Module], of_program: frozenset[str]) -> Iterable[str]:
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.ClassDef):
+            parts = [part for decorator in node.decorator_list for part in ast.walk(decorator)]
+            if not of_program.isdisjoint(_names_used(parts)):
+                yield node.name
 
 
 def _runs_all_classes(nodes: Iterable[ast.AST]) -> bool:
