@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import re
+import statistics
 import subprocess
 import sys
 import time
@@ -22,7 +23,7 @@ from pathlib import Path
 import handed
 import measured
 import pod
-from containers import docker
+from containers import SHIPPED, docker
 from ratio import batch_ratio
 from scenarios import Scenario, scenarios
 
@@ -58,6 +59,20 @@ def ready(container: str, wait_s: int) -> float:
     raise RuntimeError(
         f"not ready within {wait_s} s: {docker('logs', '--tail', '5', container, check=False)}"
     )
+
+
+def start_to_ready(image: str) -> float:
+    """Seconds from `docker run` of the image as shipped until it answers; the median of five."""
+    taken = []
+    for _ in range(5):
+        began = time.monotonic()
+        container = docker("run", "--detach", *SHIPPED, image).strip()
+        try:
+            ready(container, 60)
+            taken.append(time.monotonic() - began)
+        finally:
+            docker("rm", "--force", "--volumes", container, check=False)
+    return round(statistics.median(taken), 2)
 
 
 def idle_bytes(container: str) -> int:
@@ -147,6 +162,8 @@ def main(image: str, work: Path, cases: Path | None) -> int:
         for fault in seen.faults:
             print("    FAULT", fault, flush=True)
         faults += seen.faults
+    ready_s = start_to_ready(image)
+    print(f"from start to ready: {ready_s} s", flush=True)
     ratios = batch_ratio(image, work)
     print("the same batch, container / bare service:", ratios, flush=True)
     measured.write(
@@ -158,6 +175,7 @@ def main(image: str, work: Path, cases: Path | None) -> int:
                 "cores": os.cpu_count(),
             },
             "image_bytes": size,
+            "start_to_ready_s": ready_s,
             "container_to_bare": ratios,
             "scenarios": rows,
         }
