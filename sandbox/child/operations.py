@@ -38,7 +38,7 @@ _INSIDE = ("gi_", "cr_", "ag_", "f_", "tb_", "co_")
 
 _OF_NOTHING = frozenset({"input", "read", "warn"})
 """Operations that are of no object and always served."""
-_HARMLESS = ("__name__", "__qualname__", "__doc__")
+_HARMLESS = ("__name__", "__qualname__", "__doc__", "__new__")
 
 
 class Operations:

@@ -6,7 +6,9 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
-_DYNAMIC = frozenset({"eval", "exec", "globals", "locals", "vars", "__main__", "__import__", "import_module"})
+_DYNAMIC = frozenset(
+    {"eval", "exec", "globals", "locals", "vars", "modules", "__main__", "__import__", "import_module"}
+)
 """What reaches names without writing them as such."""
 _EVERYWHERE = frozenset(dir(builtins)) | {"__file__", "__builtins__", "__class__", "__annotations__"}
 
@@ -48,11 +50,17 @@ def _free(scope: ast.AST) -> Iterator[tuple[ast.Name, bool]]:
     """
     own = set() if isinstance(scope, ast.Module) else {name for name, _, _ in _bound(scope)}
     called = isinstance(scope, _FUNCTIONS)
+    of_class = {name: place for name, *place in _bound(scope)} if isinstance(scope, ast.ClassDef) else {}
     for node in _within(scope):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
-            yield node, called
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            is_before = [node.lineno, node.col_offset] < of_class.get(node.id, [])
+            if node.id not in own or is_before:
+                yield node, called
         elif isinstance(node, _SCOPES):
-            yield from ((name, later or called) for name, later in _free(node) if name.id not in own)
+            seen = (
+                own if not (of_class and isinstance(node, _FUNCTIONS)) else ()
+            )  # methods see past their class
+            yield from ((name, later or called) for name, later in _free(node) if name.id not in seen)
     if isinstance(scope, _FUNCTIONS):
         for part in _outer_parts(scope):
             yield from _free_in(part)

@@ -119,6 +119,7 @@ def make_roots(owner: Owner) -> tuple[type, type]:
         "__root__": True,
     }
     plain = {
+        "__new__": lambda cls, *args, **kwargs: owner.ask("method", cls, "__new__", cls, *args, **kwargs),
         "__setattr__": lambda self, name, value: owner.ask("set", self, name, value),
         "__delattr__": lambda self, name: owner.ask("delete", self, name),
         "__eq__": _equality(owner, operator.eq),
