@@ -47,6 +47,8 @@ def test_pairs_are_judged_as_by_hand(kind: str) -> None:
 
 
 ONE_WAY = {
+    ("n \\ge 3", "n \\geq 3, n \\in \\mathbb{N}"),
+    ("a_n=2^n", "a_n = 2^n, n\\ge1"),
     ("x=2, y=5", "5, 2"),
     ("x^2, x > 0", "x^2"),
     ("x^2", "x^2, x>0"),
@@ -54,6 +56,8 @@ ONE_WAY = {
     ("x^2 \\ (x>0)", "x^2"),
     ("n^2, n\\in\\mathbb{N}", "n^2"),
     ("n^2", "n^2, n\\in\\mathbb{N}"),
+    ("n \\ge 3", "n \\geq 3, n \\in \\mathbb{N}"),
+    ("a_n=2^n", "a_n = 2^n, n\\ge1"),
 }
 """Other kinds on the two sides: a condition of the ground truth is needed, one of the response is not."""
 

@@ -6,6 +6,7 @@ from verifiers.math.compare.collections import (
     compare_assignments,
     compare_tuples,
     entries,
+    expand_signs,
     has_signs,
     in_any_order,
     in_order,
@@ -160,6 +161,9 @@ class Comparer(ConditionedKinds):
         assert isinstance(response, Relation)
         if truth.operators != ("=",) or response.operators != ("=",):
             return KIND_DIFFERS
+        if has_signs(truth) or has_signs(response):
+            pairs = [list(expand_signs(node)) for node in (truth, response)]
+            return in_any_order(pairs[0], pairs[1], self.compare, as_sets=True)
         return compare_relations(truth, response, self.policy, self.compare)
 
     def _real_sets(self, truth: Node, response: Node) -> Outcome | None:

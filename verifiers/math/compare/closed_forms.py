@@ -31,6 +31,8 @@ from verifiers.math.tree import (
 
 MAX_CALLS = 400_000
 """Python calls that sympy may make for one operator; a count, not a clock."""
+MAX_BUILTIN_CALLS = 4_000_000
+"""Calls of built-in functions, which loops over long polynomials make."""
 MAX_NODES = 60
 MAX_EXPONENT = 100
 
@@ -106,17 +108,32 @@ def _require_small_powers(node: Node) -> None:
 
 
 def _limited(run: Callable[[], Any]) -> Any:
-    """The result of `run`, unless it makes more than `MAX_CALLS` calls."""
-    left = MAX_CALLS
+    """The result of `run`, unless it makes more than `MAX_CALLS` calls, or `MAX_BUILTIN_CALLS` of built-ins.
+
+    A profile function that raises is removed. Where its exception is only reported, as in a generator that is
+    being closed, it is put back, so that what runs on has no more calls left.
+    """
+    left, built_in = MAX_CALLS, MAX_BUILTIN_CALLS
 
     def count(_frame: FrameType, event: str, _argument: Any) -> None:
-        nonlocal left
+        nonlocal left, built_in
         if event == "call":
             left -= 1
-            if left < 0:
-                raise _OutOfBudget
+        elif event == "c_call":
+            built_in -= 1
+        else:
+            return
+        if left < 0 or built_in < 0:
+            raise _OutOfBudget
 
-    before = sys.getprofile()
+    def put_back(reported: sys.UnraisableHookArgs) -> None:
+        if issubclass(reported.exc_type, _OutOfBudget):
+            sys.setprofile(count)
+        else:
+            report(reported)
+
+    before, report = sys.getprofile(), sys.unraisablehook
+    sys.unraisablehook = put_back
     sys.setprofile(count)
     try:
         return run()
@@ -132,7 +149,9 @@ def _limited(run: Callable[[], Any]) -> Any:
     ) as fault:
         raise NotComparable(f"sympy has no closed form: {type(fault).__name__}") from None
     finally:
+        built_in, left = MAX_BUILTIN_CALLS, MAX_CALLS
         sys.setprofile(before)
+        sys.unraisablehook = report
 
 
 def _evaluate(sympy: Any, node: Bounded) -> Any:

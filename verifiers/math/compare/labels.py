@@ -79,12 +79,18 @@ def is_label(node: Node) -> bool:
         case Quotient(a, b):
             return is_label(a) and is_label(b)
         # dy/dx, P(X > 2), P(A \cap B)
-        case Product((Symbol("d"), Symbol())) | Product((Symbol(), Relation() | SetOperation() | Apply("|"))):
+        case Product((Symbol("d" | "partial" | "nabla"), Symbol())) | Product(
+            (Symbol(), Relation() | SetOperation() | Apply("|"))
+        ):
             return True
         case Product((Symbol("m"), Symbol(name))) if name.startswith("angle "):  # m\\angle ABC
             return True
         case Product(factors):
             return _is_name(factors)
+        case Call("abs" | "norm", (Symbol(name),)) if name.startswith("vec "):
+            return True
+        case Call("norm", (Symbol(),)):
+            return True
         case Call("abs", (inner,)):
             return (
                 is_label(inner) and isinstance(inner, Product | Symbol) and not str(_first(inner)).islower()
@@ -159,11 +165,19 @@ def assignments(node: Node) -> list[Named] | None:
         label, value = named(node)
         if isinstance(label, Tuple) and isinstance(value, Tuple) and len(label.items) == len(value.items):
             return [Named(*pair) for pair in zip(label.items, value.items, strict=True)]
+        *letters, value = node.sides
+        if set(node.operators) == {"="} and len(letters) > 1 and all(map(is_letter, letters)):
+            return None if is_letter(value) else [Named(letter, value) for letter in letters]
     if not isinstance(node, Listing | Tuple):
         return None
     parts = [named(item) for item in node.items]
     if any(part.label is None for part in parts):
         return None
+    alternatives = isinstance(node, Listing) and node.joined_by == "or"
+    if alternatives and not all(
+        same_label(parts[0].label or part.value, part.label or part.value) for part in parts
+    ):
+        return None  # x = 3 or y = 2x: two lines
     return parts
 
 

@@ -38,6 +38,11 @@ _REALS_EXCEPT = re.compile(
 _SPACED_GROUPS = re.compile(r"-?\d{1,3}(?: \d{3})+(?:\.\d+)?")
 _BASED = re.compile(r"(?<![A-Za-z0-9])\(([0-9A-F]+)\)_")
 """`(101)_2`."""
+_EVERY = re.compile(
+    r"\A(?:\\text\s*\{\s*)?(?:for\s+)?(?:all|any|every)\s+(?:(?:positive\s+|real\s+|natural\s+)?"
+    r"(?:integers?|numbers?|values\s+of)\s*)?\}?\s*(?=[a-z]\s*(?:[<>≥≤]|\\[gl](?:e|t|eq|eqslant)(?![a-z])))"
+)
+"""`all integers n >= 3` says `n >= 3`."""
 MAX_TREE_DEPTH = 120
 _LABEL_STARTS = frozenset("(aiPp1\\")
 _LETTER_STARTS = frozenset("(ABCDEFGHIJ\\")
@@ -68,6 +73,8 @@ def read_answer(text: str, *, grouped: bool = True) -> Node:
     if _is_reaction(text):
         raise UnsupportedKind("a chemical equation")
     text = _BASED.sub(r"\1_", text)
+    if (every := _EVERY.match(text)) is not None and every[0].count("{") == every[0].count("}"):
+        text = text[every.end() :]
     if _SPACED_GROUPS.fullmatch(text):
         text = text.replace(" ", "")
     try:

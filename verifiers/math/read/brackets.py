@@ -7,9 +7,11 @@ from typing import Literal, cast
 
 from verifiers.math.read.commands import Commands, cases
 from verifiers.math.read.errors import ReadError
+from verifiers.math.read.names import CONNECTIVES
 from verifiers.math.tree import (
     Apply,
     Call,
+    Listing,
     Matrix,
     Node,
     Sequence,
@@ -150,9 +152,13 @@ class Brackets(Commands):
         self.builder = False
         if self.accept("|", ":", "mid"):
             conditions = [self.relation()]
-            while self.accept(",", "and", ";"):
+            joints = set[str]()
+            while joint := self._joint():
+                joints.add(joint)
                 conditions.append(self.relation())
             self.expect("\\}")
+            if "or" in joints:
+                return SetBuilder(first, Listing(tuple(conditions), "or"))
             return SetBuilder(first, conditions[0] if len(conditions) == 1 else Tuple(tuple(conditions)))
         items = [first]
         while self.accept(",", ";"):
@@ -161,6 +167,11 @@ class Brackets(Commands):
         if _DOTS in items:
             return Set((Sequence(tuple(None if item == _DOTS else item for item in items)),))
         return Set(tuple(items))
+
+    def _joint(self) -> str:
+        if self.token.kind == "word" and self.token.text in CONNECTIVES:
+            return CONNECTIVES[self.take().text]
+        return self.accept(",", "and", "or", ";")
 
     def _system(self) -> Node:
         """A brace before an array, closed or not: a system of relations, or cases."""

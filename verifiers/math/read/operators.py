@@ -101,7 +101,7 @@ class Operators(Atoms):
     def _starts_factor(self, left: Node) -> bool:
         token = self.token
         if token.kind == "operator":
-            if token.text == "|":
+            if token.text in {"|", "||"}:
                 return not self.bars and not self.builder
             if token.text == "[":
                 return not self.outward and not (self.brackets == 0 and token.space)

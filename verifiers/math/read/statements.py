@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal, cast
 
 from verifiers.math.read.conditions import Conditions
-from verifiers.math.read.names import CONNECTIVES, CONSTANTS, FUNCTIONS, GREEK
+from verifiers.math.read.names import CONNECTIVES, CONSTANTS, FUNCTIONS, GREEK, SETS
 from verifiers.math.read.quantities import MAX_WORDS
 from verifiers.math.read.tokens import Token
 from verifiers.math.tree import (
@@ -13,6 +14,7 @@ from verifiers.math.tree import (
     Conditioned,
     Congruence,
     Listing,
+    NamedSet,
     Node,
     Number,
     Product,
@@ -60,7 +62,8 @@ class Statements(Conditions):
             if operator == "equiv":
                 return self._congruence(sides[-1])
             operators.append(operator)
-            sides.append(self.setwise())
+            side = self.setwise()
+            sides.append(_as_set(side) if operator in {"in", "notin"} else side)
         node = sides[0] if not operators else Relation(tuple(sides), tuple(operators))
         if self.at("=>") and not self.brackets:
             self.take()
@@ -129,6 +132,8 @@ class Statements(Conditions):
         while not self.brackets and self._separator():  # 1, 4 \\pmod 5
             rights.append(self.setwise())
         node = self._modulus(Relation((left, rights[-1]), ("equiv",)))
+        if isinstance(left, Apply) and isinstance(node, Relation) and len(rights) == 1:
+            return Relation((left, rights[0]), ("=",))  # f(x) \\equiv 0, identically
         if not isinstance(node, Congruence):
             raise self.unexpected("a congruence without its modulus")
         found = tuple(Congruence(left, right, node.modulus) for right in rights)
@@ -188,6 +193,7 @@ class Statements(Conditions):
         items: list[Node] = []
         groups: list[list[Node]] = [[]]
         joined_by = "comma"
+        alternatives: list[int] = []
         conditions: list[Node] = []
         while self.token.kind != "stop" and not self.at("}", "."):
             if conditions or self.at_condition():
@@ -201,10 +207,13 @@ class Statements(Conditions):
                 groups.append([])
             elif separator in {"and", "or"}:
                 joined_by = separator
+                alternatives.append(len(items))
             elif not separator and not self.at_condition():
                 break
         if not items:
             raise self.unexpected("no answer")
+        if len(groups) == 1 and (solutions := _solutions(items, alternatives)) is not None:
+            groups = solutions
         node = _assemble(items, groups, cast("Literal['comma', 'and', 'or']", joined_by))
         return Conditioned(node, tuple(conditions)) if conditions else node
 
@@ -220,6 +229,14 @@ class Statements(Conditions):
                 found = text if text in {"and", "or", ";"} or not found else found
             else:
                 return found
+
+
+def _as_set(node: Node) -> Node:
+    """A set of numbers by its plain letter: `k \\in \\mathbf{Z}`."""
+    match node:
+        case Symbol(name) if name[0] in SETS and name[1:] in {"", "_+", "_-", "_*"}:
+            return NamedSet(name.replace("_", ""))
+    return node
 
 
 def _is_letter(token: Token) -> bool:
@@ -261,6 +278,25 @@ def _assemble(items: list[Node], groups: list[list[Node]], joined_by: Literal["c
         ):
             return Conditioned(_assemble(items[:-1], [items[:-1]], joined_by), (membership,))
     return Listing(tuple(items), joined_by)
+
+
+def _solutions(items: list[Node], starts: list[int]) -> list[list[Node]] | None:
+    """`x=1, y=1 or x=2, y=3` cut where the names begin again; None when they do not."""
+    cuts = [0, *(at for at in starts if at < len(items)), len(items)]
+    groups = [items[begin:end] for begin, end in pairwise(cuts)]
+    names = [[_name(item) for item in group] for group in groups]
+    return (
+        groups
+        if len(groups) > 1 and len(names[0]) > 1 and all(names[0]) and names == names[:1] * len(names)
+        else None
+    )
+
+
+def _name(item: Node) -> str:
+    match item:
+        case Relation((Symbol(name), _), ("=",)):
+            return name
+    return ""
 
 
 def _is_condition(body: Node, condition: Relation) -> bool:
