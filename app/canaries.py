@@ -72,10 +72,13 @@ def _of_text(verifier: str, ground_truth: Any, draw: random.Random) -> Canary:
 
 
 def _is_unreachable(original: str, candidate: str) -> bool:
-    """Whether the right answer is rejected, by a ground truth that can be judged by: it accepts itself."""
+    """Whether `original` is rejected by a ground truth that accepts itself, and not 0."""
     options = MathOptions()
-    right, itself = (judge(f"\\boxed{{{text}}}", candidate, options) for text in (original, candidate))
-    return isinstance(right, Verdict) and not right.correct and isinstance(itself, Verdict) and itself.correct
+    texts = (candidate, original, "0")
+    verdicts = [judge(f"\\boxed{{{text}}}", candidate, options) for text in texts]
+    # None: unscorable, so that no response could be told from the right one.
+    found = [verdict.correct if isinstance(verdict, Verdict) else None for verdict in verdicts]
+    return found == [True, False, False]
 
 
 def _of_tests(ground_truth: Any, draw: random.Random, how: TestsHow) -> Canary:

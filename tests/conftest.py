@@ -23,6 +23,9 @@ ROOT = Path(__file__).parents[1]
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# A shell has what it starts in the background ignore SIGINT, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
