@@ -1,9 +1,9 @@
 """The `math` verifier beside its peers: verdicts on the handed cases and Math-Verify's suite, and time.
 
-    python benchmarks/answers.py                      # peers are measured too where they are installed
-    python benchmarks/answers.py --install-peers      # installs Math-Verify 0.9 into .bench/venv first
-    python benchmarks/answers.py --suite DIRECTORY    # with a checkout of Math-Verify, its own test pairs too
-    python benchmarks/answers.py --url http://127.0.0.1:8000    # time over HTTP against a running service
+    python -m benchmarks.answers                      # peers are measured too where they are installed
+    python -m benchmarks.answers --install-peers      # installs Math-Verify 0.9 into .bench/venv first
+    python -m benchmarks.answers --suite DIRECTORY    # with a checkout of Math-Verify, its own test pairs too
+    python -m benchmarks.answers --url http://127.0.0.1:8000    # time over HTTP against a running service
 
 Each peer runs in a process of its own and is killed after 10 s. Times of single verdicts are CPU time, for
 the verifier ("in the worker") and for the peers, in one run, so that their ratio means something on a shared

@@ -1,7 +1,7 @@
 """CPU time of one numeric verdict, its growth on hostile text, and Math-Verify beside it.
 
-    python benchmarks/numeric.py                  # Math-Verify is measured too where it is installed
-    python benchmarks/numeric.py --install-peer   # installs it into .bench/venv first
+    python -m benchmarks.numeric                  # Math-Verify is measured too where it is installed
+    python -m benchmarks.numeric --install-peer   # installs it into .bench/venv first
 
 Responses are the 1,200 model responses of `data/gsm8k_model_solutions.jsonl`, brought to 300 and 4,000
 characters with other responses in front. Both sides run in process, one after the other for each kind of

@@ -1,7 +1,7 @@
 """Cost of the rollout mathematics against plain NumPy on the same arrays, and the memory of
 log-probabilities.
 
-    python benchmarks/rollouts.py
+    python -m benchmarks.rollouts
 
 Both sides of a ratio run in turn, in CPU time of the process, and the best of several passes counts: the
 machine may be shared. Memory is the growth of the peak resident size in a process of its own; with PyTorch
