@@ -15,13 +15,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 
-# A machine may be busy: how long an example takes says nothing about what is right.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+with contextlib.suppress(ImportError):  # the environments of the browser and of array libraries do without
+    from hypothesis import settings
+
+    # A machine may be busy: how long an example takes says nothing about what is right.
+    settings.register_profile("untimed", parent=settings(), deadline=None)
+    settings.load_profile("untimed")
 
 # A shell has what it starts in the background ignore SIGINT, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
