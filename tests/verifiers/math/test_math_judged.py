@@ -50,16 +50,15 @@ ONE_WAY = {
     ("n \\ge 3", "n \\geq 3, n \\in \\mathbb{N}"),
     ("a_n=2^n", "a_n = 2^n, n\\ge1"),
     ("x=2, y=5", "5, 2"),
+    ("x=-5, p=\\frac{14}{3}", "\\frac{14}{3}, -5"),
     ("x^2, x > 0", "x^2"),
     ("x^2", "x^2, x>0"),
     ("5", "2+3=6=5"),
     ("x^2 \\ (x>0)", "x^2"),
     ("n^2, n\\in\\mathbb{N}", "n^2"),
     ("n^2", "n^2, n\\in\\mathbb{N}"),
-    ("n \\ge 3", "n \\geq 3, n \\in \\mathbb{N}"),
-    ("a_n=2^n", "a_n = 2^n, n\\ge1"),
 }
-"""Other kinds on the two sides: a condition of the ground truth is needed, one of the response is not."""
+"""Other kinds on the two sides: the ground truth needs its condition or order, the response does not."""
 
 
 @pytest.mark.parametrize("kind", KINDS)

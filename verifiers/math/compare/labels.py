@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 from typing import NamedTuple
 
 from verifiers.math.traverse import free_symbols, substitute, walk
@@ -184,9 +185,16 @@ def assignments(node: Node) -> list[Named] | None:
 def in_order_of_names(parts: list[Named]) -> list[Named]:
     """Assignments as the entries of a tuple: `y = 2, x = 1` is (1, 2). Other names stay as they stand."""
     names = [part.label.name if isinstance(part.label, Symbol) else "" for part in parts]
-    if all(_COORDINATE.fullmatch(name) for name in names):
-        return [parts[at] for at in sorted(range(len(parts)), key=lambda at: (len(names[at]), names[at]))]
-    return parts
+    by_name = sorted(range(len(parts)), key=lambda at: (len(names[at]), names[at]))
+    return [parts[at] for at in by_name] if _are_coordinates([names[at] for at in by_name]) else parts
+
+
+def _are_coordinates(names: list[str]) -> bool:
+    """Whether sorted names say an order by themselves: x, y, z or x_1, x_2, but not p, x."""
+    if not all(_COORDINATE.fullmatch(name) for name in names):
+        return False
+    letters = "".join(name[0] for name in names)
+    return len(set(letters)) == 1 or letters in ascii_letters
 
 
 def spread_label(node: Node) -> Node:
