@@ -30,25 +30,20 @@ NUMBER = re.compile(
 _STATEMENT = re.compile(r"\w\s+(?:is|are|was|were)\s+\w")
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_KNOWN_WORDS = frozenset(
-    word.lower()
-    for names in (
-        FUNCTIONS,
-        CONSTANTS,
-        GREEK,
-        CONNECTIVES,
-        CONDITION_WORDS,
-        FILLER_WORDS,
-        DOMAIN_WORDS,
-        SCALES,
-        UNITS,
-    )
-    for word in names
-) | {"per", "square", "cubic", "squared", "cubed", "am", "pm", "mod"}
 _MATHEMATICS = frozenset(
     word.lower() for names in (FUNCTIONS, CONSTANTS, GREEK, CONNECTIVES) for word in names
 )
 """Words that may stand in the formula that ends a sentence without signs around it."""
+
+_KNOWN_WORDS = (
+    _MATHEMATICS
+    | {
+        word.lower()
+        for names in (CONDITION_WORDS, FILLER_WORDS, DOMAIN_WORDS, SCALES, UNITS)
+        for word in names
+    }
+    | {"per", "square", "cubic", "squared", "cubed", "am", "pm", "mod"}
+)
 
 _CLAUSE = re.compile(
     r"\d|[,;:=]|\b(?:is|are|was|were|be|equals|so|then|thus|hence|therefore|gives?|get)\b", re.IGNORECASE
