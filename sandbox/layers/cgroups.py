@@ -106,7 +106,7 @@ class Group:
     def __init__(self, paths: Mapping[str, str], versions: Mapping[str, int]) -> None:
         """Folder and version by controller."""
         self.entrances = tuple(f"{path}/cgroup.procs" for path in dict.fromkeys(paths.values()))
-        """A process that writes `0` to each is inside, and so is all that it starts."""
+        """A process that has entered each is inside, and so is all that it starts."""
         self._version = versions[MEMORY]
         names = _NAMES[self._version]
         memory = paths[MEMORY]
@@ -121,12 +121,11 @@ class Group:
         self._cpu = _open(f"{paths[CPU]}/{cpu}")
         self._cpu_unit = {1: 1e-9, 2: 1e-6}[versions[CPU]]
         if self._version == 2:
-            write(f"{memory}/memory.oom.group", "1")
             with suppress(FileNotFoundError):  # no swap on this host
                 write(self._swap, "0")
 
-    def bound(self, memory_bytes: int, tasks: int) -> None:
-        """Bounds on all processes inside together."""
+    def bound_memory(self, memory_bytes: int) -> None:
+        """Bound that of all processes inside together."""
         if self._version == 1:  # memory and swap together may never be less than memory
             with suppress(OSError):
                 write(self._swap, "-1")
@@ -134,7 +133,10 @@ class Group:
         if self._version == 1:
             with suppress(OSError):  # not counted here; then there is mostly no swap
                 write(self._swap, str(memory_bytes))
-        os.pwrite(self._tasks, b"%d" % tasks, 0)
+
+    def bound_tasks(self, most: int | None) -> None:
+        """Bound how many threads and processes there are inside; None for not at all."""
+        os.pwrite(self._tasks, b"max" if most is None else b"%d" % most, 0)
 
     def cpu_time_s(self) -> float:
         """CPU time of all that was ever inside."""
@@ -167,10 +169,9 @@ class Group:
         return 0
 
 
-def enter(entrances: Iterable[int]) -> None:
-    """Move this process; entrances: descriptors of `Group.entrances`, opened by whoever may write there."""
-    for fd in entrances:
-        os.write(fd, b"0")
+def enter(entrance: str) -> None:
+    """Move this process, and what it will start; entrance: one of `Group.entrances`."""
+    write(entrance, "0")
 
 
 def up_to(path: str, top: str) -> Iterator[str]:

@@ -13,32 +13,39 @@ _TRIED_BYTES = 8 << 20
 _TOO_MUCH = 48 << 20
 _WORTH_A_LOOK = 16 << 20
 """Page cache is only told from memory in use where there can be much of it."""
+_ZYGOTE_BYTES = 4 << 20
+"""Room for what a zygote has of its own, and the kernel for it: one to three megabytes."""
 
 
 class Account:
-    """One run's memory, tasks and CPU time, from `open` on."""
+    """One run's memory, tasks and CPU time, from `open` on.
+
+    zygotes: how many there are inside. They wait while a run goes on.
+    """
 
     def __init__(self, group: Group) -> None:
         self.entrances = group.entrances
+        self.zygotes = 0
         self._group = group
-        self._bounds = (0, 0)
+        self._memory_bytes = 0
         self._ooms = 0
         self._before_s = 0.0
         self._left_over = 0
         self._cached = 0
 
-    def open(self, limits: Limits) -> None:
-        """A run begins; its processes wait inside already."""
-        bounds = limits.memory_bytes, limits.processes
-        if bounds != self._bounds:
-            self._group.bound(*bounds)
-            self._bounds = bounds
+    def open(self, limits: Limits, children: int) -> None:
+        """A run begins. children: of its zygote; one that does not wait inside already is forked now."""
+        memory_bytes = limits.memory_bytes + self.zygotes * _ZYGOTE_BYTES
+        if memory_bytes != self._memory_bytes:
+            self._group.bound_memory(memory_bytes)
+            self._memory_bytes = memory_bytes
+        self._group.bound_tasks(self.zygotes + max(children, limits.processes))
         self._left_over = min(self._left_over, self._group.used_bytes())  # the kernel frees with delay
         self._group.forget_peak()
         self._before_s = self._group.cpu_time_s()
 
     def cpu_time_s(self) -> float:
-        """Of everything that ran, whoever collected it."""
+        """Of everything that ran, whoever collected it, and of the zygotes."""
         return self._group.cpu_time_s() - self._before_s
 
     def peak_bytes(self) -> int | None:
@@ -56,7 +63,9 @@ class Account:
         return self._group.ooms() > self._ooms
 
     def settle(self) -> None:
-        """Nothing of the run is left: what is charged now is not the next one's."""
+        """Nothing of the run is left: what is charged now is not the next one's, whose children may be forked
+        ahead of it."""
+        self._group.bound_tasks(None)
         self._ooms = self._group.ooms()
         self._left_over = self._group.used_bytes()
         if self._left_over > _WORTH_A_LOOK:
@@ -83,19 +92,18 @@ def open_accounts(count: int) -> tuple[list[Account], Pool]:
 
 def _prove(group: Group) -> None:
     """A process that takes too much inside must be killed, and could start no other."""
-    group.bound(_TRIED_BYTES, 1)
-    entrances = [os.open(path, os.O_WRONLY | os.O_CLOEXEC) for path in group.entrances]
+    group.bound_memory(_TRIED_BYTES)
+    group.bound_tasks(1)
     pid = os.fork()
     if pid == 0:
         with suppress(BaseException):
-            enter(entrances)
+            for entrance in group.entrances:
+                enter(entrance)
             try:
                 os.fork()
             except BlockingIOError:
                 bytearray(_TOO_MUCH)[:: 1 << 12] = bytes(_TOO_MUCH >> 12)
         os._exit(1)
-    for fd in entrances:
-        os.close(fd)
     _, status = os.waitpid(pid, 0)
     if not os.WIFSIGNALED(status) or not group.ooms() or not group.cpu_time_s():
         raise Unavailable("control groups are there, but their bounds do not hold")

@@ -122,11 +122,19 @@ class Run:
             self._zygote.kill()
 
     def lose(self) -> None:
-        """The zygote is gone."""
+        """The zygote is gone: killed with the run if memory was short, else by an accident."""
         for streams in self._streams:
             for stream in (streams.stdin, streams.stdout, streams.stderr, streams.channel):
                 stream.close()
-        self._finish(Outcome(None, message=self._message))
+        outcome = Outcome(None, message=self._message)
+        if self._account is not None and self._is_out_of_memory():
+            outcome.status = RunStatus.MEMORY_EXCEEDED
+            outcome.ends = [None] * len(self.order.jobs)
+            outcome.outputs = [(b"", b"", b"")] * len(self.order.jobs)
+            outcome.cpu_time_s = self._account.cpu_time_s()
+            outcome.wall_time_s = time.monotonic() - self._started
+            outcome.peak_memory_bytes = self._account.peak_bytes() or self._peak
+        self._finish(outcome)
 
     def _go(self, zygote: Zygote, other_tasks: int) -> None:
         limits = self.order.limits
@@ -134,7 +142,7 @@ class Run:
         tasks = limits.processes + other_tasks
         peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
         if self._account is not None:
-            self._account.open(limits)
+            self._account.open(limits, len(self.order.jobs))
         if listeners := zygote.take_listeners():
             self._referee = Referee(self._reactor, zygote.pid, listeners, limits.processes)
         self._started = self._given = time.monotonic()
@@ -239,13 +247,13 @@ class Run:
         for streams in self._streams:
             streams.stdin.close()
             outputs.append((streams.stdout.finish(), streams.stderr.finish(), streams.channel.finish()))
-        own = max(0, ended.max_rss_bytes - self._zygote.base_rss_bytes) if self._zygote else 0
+        own = max(0, ended.use.max_rss_bytes - self._zygote.base_rss_bytes) if self._zygote else 0
         self._peak = max(self._peak, own)
-        cpu_time_s = ended.cpu_time_s
+        cpu_time_s = ended.use.cpu_time_s
         if self._account is not None:
             noted = self._account.peak_bytes()
             self._peak = self._peak if noted is None else noted
-            cpu_time_s = self._account.cpu_time_s()
+            cpu_time_s = max(cpu_time_s, self._account.cpu_time_s() - ended.use.zygote_s)
         self._finish(
             Outcome(
                 status=self._status(ended, cpu_time_s, own),

@@ -78,6 +78,8 @@ class Seat:
         if self.run is None:
             return
         zygote = self._zygote(order.kind)
+        if self._account is not None:
+            self._account.zygotes = len(self._zygotes)
         self.run.start(zygote, self._tasks.others(len(self._zygotes)))
 
     def _zygote(self, kind: str) -> Zygote:

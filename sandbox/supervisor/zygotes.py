@@ -14,7 +14,7 @@ from sandbox import channel
 from sandbox.layers import procfs
 from sandbox.supervisor.pipes import Ends, open_pipes
 from sandbox.supervisor.reactor import READ, Callback, Reactor
-from sandbox.zygote.messages import FORK, FORK_NOW, KILL, PIPES, READY, unpack_end
+from sandbox.zygote.messages import FORK, FORK_NOW, KILL, PIPES, READY, Use, unpack_end
 
 _MOST_RUNS = 500
 """A zygote is replaced after so many runs, so that nothing can pile up in it."""
@@ -68,8 +68,7 @@ class Ended:
     """
 
     ends: list[int | None]
-    cpu_time_s: float
-    max_rss_bytes: int
+    use: Use
     fenced: bool
 
 
@@ -211,7 +210,7 @@ class Zygote:
     def _hear_end(self, message: bytes) -> None:
         on_done, self._on_done = self._on_done, None
         try:
-            ends, cpu_time_s, max_rss_bytes = unpack_end(message)
+            ends, use = unpack_end(message)
         except struct.error:
             ends, on_done = [], None
         # The end of the first ends the others wherever they are; it must have been fenced itself.
@@ -223,7 +222,7 @@ class Zygote:
         if on_done is None:
             self._lose()  # a waiting child ended by itself
             return
-        on_done(Ended(ends, cpu_time_s, max_rss_bytes, fenced))
+        on_done(Ended(ends, use, fenced))
 
     @staticmethod
     def _is_fenced(link: ChildLink) -> bool:

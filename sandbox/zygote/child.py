@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sandbox.child import asserts, calls, candidate, native, script, together
-from sandbox.layers import cgroups, landlock, process
+from sandbox.layers import landlock, process
 from sandbox.layers.seccomp import Filter, own_signals_only
 from sandbox.zygote import at_fork, probe, warm
 from sandbox.zygote.finish import finish
@@ -46,15 +46,13 @@ _AT_ONCE = 64 << 10
 class Fences:
     """What a zygote has ready for its children.
 
-    work: path of the work folder. entrances: descriptors to enter the seat's control group.
-    own_uid: programs have a user of their own. version: of Landlock, 0 for none.
-    writable: descriptors of other places that a program may write to. rules: of every child alike, where
-    the work folder needs none of its own. filter: still to be put on. handing_over: a filter whose calls the
-    supervisor answers. own_signals_only: no signals to anybody else, descendants included.
+    work: path of the work folder. own_uid: programs have a user of their own. version: of Landlock, 0 for
+    none. writable: descriptors of other places that a program may write to. rules: of every child alike,
+    where the work folder needs none of its own. filter: still to be put on. handing_over: a filter whose
+    calls the supervisor answers. own_signals_only: no signals to anybody else, descendants included.
     """
 
     work: str
-    entrances: tuple[int, ...]
     own_uid: bool
     version: int
     writable: tuple[int, ...]
@@ -103,7 +101,6 @@ class Child:
 
         Returns the descriptor for whoever is to answer the calls that are handed over.
         """
-        cgroups.enter(self.fences.entrances)
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGCHLD,))
         at_fork.release()
         process.die_with_parent(self.zygote)

@@ -6,6 +6,7 @@ A zygote and a child copy a page for nearly everything that they do, and JSON do
 from __future__ import annotations
 
 import struct
+from typing import NamedTuple
 
 ORDER = struct.Struct("<16sIQIQ")
 """Ahead of a job: name of its harness, the bounds of `process.bound_run`, bytes of the job."""
@@ -20,18 +21,27 @@ FORK, FORK_NOW, KILL = b"f", b"n", b"k"
 """To a zygote: fork a child for the descriptor sent along; one whose job is on its way, so that it does not
 rehearse; end the run at hand."""
 
-_USE = struct.Struct("<dQ")
+
+class Use(NamedTuple):
+    """What a run has used, by what its zygote collected, and what the zygote has since the run before."""
+
+    cpu_time_s: float
+    zygote_s: float
+    max_rss_bytes: int
+
+
+_USE = struct.Struct("<ddQ")
 _NONE = -(1 << 31)
 
 
-def pack_end(ends: list[int | None], cpu_time_s: float, max_rss_bytes: int) -> bytes:
+def pack_end(ends: list[int | None], use: Use) -> bytes:
     """A zygote's report on a run."""
     codes = [_NONE if end is None else end for end in ends]
-    return _USE.pack(cpu_time_s, max_rss_bytes) + struct.pack(f"<{len(codes)}i", *codes)
+    return _USE.pack(*use) + struct.pack(f"<{len(codes)}i", *codes)
 
 
-def unpack_end(message: bytes) -> tuple[list[int | None], float, int]:
+def unpack_end(message: bytes) -> tuple[list[int | None], Use]:
     """Raises `struct.error` when it is no such report."""
-    cpu_time_s, max_rss_bytes = _USE.unpack_from(message)
+    use = Use(*_USE.unpack_from(message))
     codes = struct.unpack_from(f"<{(len(message) - _USE.size) // 4}i", message, _USE.size)
-    return [None if code == _NONE else code for code in codes], cpu_time_s, max_rss_bytes
+    return [None if code == _NONE else code for code in codes], use

@@ -13,15 +13,16 @@ import select
 import signal
 import socket
 import struct
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.layers import landlock, libc, namespaces, process
+from sandbox.layers import cgroups, landlock, libc, namespaces, process
 from sandbox.layers.seccomp import Filter, handing_over, policy, supported_machine
 from sandbox.zygote import mounts, shared_memory
 from sandbox.zygote.child import Child, Fences, reserve_fds
-from sandbox.zygote.messages import FORK, KILL, READY, pack_end
+from sandbox.zygote.messages import FORK, KILL, READY, Use, pack_end
 
 _FD = struct.Struct("i")
 _FD_SPACE = socket.CMSG_SPACE(_FD.size)
@@ -54,11 +55,13 @@ class SlotZygote:
         self._plan = plan
         self._uid = uid
         self._folder = folder
-        self._entrances = tuple(os.open(path, os.O_WRONLY | os.O_CLOEXEC) for path in entrances)
+        for path in entrances:  # for good, and before anything is forked: moving a process is slow
+            cgroups.enter(path)
         self._pid = os.getpid()
         self._control_fd = control.fileno()
         self._scoped = False
         self._run: _Run | None = None
+        self._reported_s = 0.0
 
     def serve(self) -> Child:
         """Serve until the supervisor goes; returns only in a forked child."""
@@ -127,7 +130,6 @@ class SlotZygote:
             wanted = None  # without a scope children make a group of their own first
         return Fences(
             work=work,
-            entrances=self._entrances,
             own_uid=own_uid,
             version=version,
             writable=writable,
@@ -198,8 +200,9 @@ class SlotZygote:
             except ChildProcessError:
                 break
         ends = [run.ends.get(pid) for pid in run.children]
+        used_s, self._reported_s = time.process_time() - self._reported_s, time.process_time()
         try:
-            self._control.send(pack_end(ends, run.cpu_time_s, run.max_rss_bytes))
+            self._control.send(pack_end(ends, Use(run.cpu_time_s, used_s, run.max_rss_bytes)))
         except OSError:
             os._exit(0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 from hosts import abandoned_groups, script, started
 
-from sandbox.layers import cgroup_pool
+from sandbox.engine import Sandbox
+from sandbox.layers import cgroup_pool, procfs
 from sandbox.layers.cgroup_pool import Pool, Unavailable
 from sandbox.layers.cgroups import CPU, MEMORY, PIDS, Group
 from sandbox.supervisor.account import open_accounts
@@ -41,10 +43,10 @@ def inside(group: Group, source: str) -> subprocess.Popen[bytes]:
 def test_too_much_memory_is_noted(pool: Pool) -> None:
     """What takes more than the bound is killed, and the most in use is told apart from what came before."""
     group = pool.group("memory")
-    group.bound(64 << 20, 10)
+    group.bound_memory(64 << 20)
     assert inside(group, "x = b'x' * (100 << 20)").wait(20) == -signal.SIGKILL
     assert group.ooms() == 1
-    group.bound(256 << 20, 10)
+    group.bound_memory(256 << 20)
     group.forget_peak()
     assert inside(group, "x = b'x' * (100 << 20)").wait(20) == 0
     assert 100 << 20 < group.peak_bytes() < 140 << 20
@@ -53,7 +55,7 @@ def test_too_much_memory_is_noted(pool: Pool) -> None:
 def test_too_many_tasks_are_refused(pool: Pool) -> None:
     """The bound counts threads and processes of the whole tree."""
     group = pool.group("number")
-    group.bound(1 << 30, 5)
+    group.bound_tasks(5)
     source = """
 import os, sys, threading, time
 threading.Thread(target=time.sleep, args=(2,)).start()
@@ -70,7 +72,6 @@ for count in range(9):
 def test_time_of_children_that_nobody_collects_counts(pool: Pool) -> None:
     """CPU time is that of all that ever ran inside."""
     group = pool.group("time")
-    group.bound(1 << 30, 20)
     source = """
 import os, signal, time
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -92,7 +93,6 @@ def test_files_that_were_read_are_no_use_of_memory(pool: Pool, tmp_path: Path) -
     drop += "os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)"
     subprocess.run([sys.executable, "-c", drop], check=True)
     group = pool.group("cache")
-    group.bound(1 << 30, 10)
     assert (
         inside(
             group,
@@ -157,10 +157,46 @@ async def test_runs_are_bounded_by_the_kernel_where_it_can(pool: Pool, tmp_path:
     assert not abandoned_groups()
 
 
-def test_groups_that_bound_nothing_are_not_used(monkeypatch: pytest.MonkeyPatch, pool: Pool) -> None:
+def with_children(sandbox: Sandbox) -> set[int]:
+    """Processes that have some: masters, and zygotes for which a child waits."""
+    return {pid for pid in procfs.descendants(sandbox.supervisor_pid or 0) if procfs.children(pid, pid)}
+
+
+SMALL_ONES = """
+import asyncio
+import os
+for end in os.pipe(): os.set_inheritable(end, True)
+grow = "x=xxxxxxxx; for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do x=$x$x; done"
+wait = f"read y <&{end - 1}"
+os.execv("/bin/sh", ["sh", "-c", f"for m in 1 2 3 4 5 6 7 8 9 10 11 12; do ({grow}; {wait}) & done; wait"])
+"""
+
+
+async def test_memory_is_exceeded_also_where_the_kernel_kills_the_zygote(pool: Pool, tmp_path: Path) -> None:
+    """Of many small processes none may be as large as the interpreter they are from: that one goes first."""
+    pool.close()
+    limits = Limits(cpu_time_s=5, memory_bytes=16 << 20)
+    async with started(tmp_path, slots=1) as sandbox:
+        [_] = [r async for r in sandbox.run(script("print(1)"))]
+        await asyncio.sleep(0.1)
+        zygotes = with_children(sandbox)
+        for _ in range(2):
+            [result] = [r async for r in sandbox.run(script(SMALL_ONES, limits=limits))]
+            assert result.status is RunStatus.MEMORY_EXCEEDED
+            assert result.peak_memory_bytes > 4 << 20
+        [result] = [r async for r in sandbox.run(script("print(1)", limits=limits))]
+        assert (result.status, result.stdout) == (RunStatus.EXITED, b"1\n")
+        assert not zygotes <= with_children(sandbox)
+    assert not abandoned_groups()
+
+
+@pytest.mark.parametrize("name", ["bound_memory", "bound_tasks"])
+def test_groups_that_bound_nothing_are_not_used(
+    name: str, monkeypatch: pytest.MonkeyPatch, pool: Pool
+) -> None:
     """Where a bound is accepted but does not hold, groups count as not there."""
     pool.close()
-    monkeypatch.setattr(Group, "bound", lambda *_: None)
+    monkeypatch.setattr(Group, name, lambda *_: None)
     with pytest.raises(Unavailable, match="do not hold"):
         open_accounts(1)
     assert not abandoned_groups()
@@ -170,7 +206,6 @@ FILES = {
     "memory.max": "max\n",
     "memory.swap.max": "max\n",
     "memory.current": "5000\n",
-    "memory.oom.group": "0\n",
     "memory.events": "low 0\nhigh 0\nmax 7\noom 2\noom_kill 3\noom_group_kill 1\n",
     "memory.stat": "anon 4096\nfile 20480\nkernel 0\nshmem 8192\nfile_mapped 0\n",
     "pids.max": "max\n",
@@ -188,14 +223,16 @@ def test_files_of_version_2(tmp_path: Path, forgets: bool) -> None:
     controllers = (MEMORY, PIDS, CPU)
     group = Group(dict.fromkeys(controllers, str(tmp_path)), dict.fromkeys(controllers, 2))
     assert group.entrances == (f"{tmp_path}/cgroup.procs",)
-    assert (tmp_path / "memory.oom.group").read_text()[0] == "1"
     assert (tmp_path / "memory.swap.max").read_text()[0] == "0"
     assert (group.cpu_time_s(), group.used_bytes(), group.ooms()) == (1.5, 5000, 3)
     assert group.cached_bytes() == 20480 - 8192
     assert group.peak_bytes() == (70000 if forgets else None)
-    group.bound(123456, 17)
+    group.bound_memory(123456)
+    group.bound_tasks(17)
     assert (tmp_path / "memory.max").read_text().startswith("123456")
     assert (tmp_path / "pids.max").read_text().startswith("17")
+    group.bound_tasks(None)
+    assert (tmp_path / "pids.max").read_text().startswith("max")
 
 
 def test_groups_beside_ours_are_removed_too(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from sandbox.run import ChildResult, RunResult
 from sandbox.supervisor.reactor import Reactor
 from sandbox.supervisor.zygotes import Ended, Zygote
 from sandbox.types import AssertCase, Call, CallCase, Case, CaseResult, RunStatus, ScriptCase
-from sandbox.zygote.messages import READY, pack_end, unpack_end
+from sandbox.zygote.messages import READY, Use, pack_end, unpack_end
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -77,7 +77,8 @@ def test_whatever_children_write_is_a_result(
 )
 def test_reports_of_zygotes_come_back(ends: list[int | None], cpu_time_s: float, rss: int) -> None:
     """What a zygote reports is what is read."""
-    assert unpack_end(pack_end(ends, cpu_time_s, rss)) == (ends, cpu_time_s, rss)
+    use = Use(cpu_time_s, cpu_time_s / 2, rss)
+    assert unpack_end(pack_end(ends, use)) == (ends, use)
 
 
 @given(st.lists(st.binary(min_size=1, max_size=40), max_size=5), st.booleans())

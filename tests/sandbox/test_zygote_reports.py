@@ -10,7 +10,7 @@ import pytest
 from sandbox import channel
 from sandbox.supervisor.reactor import Reactor
 from sandbox.supervisor.zygotes import Ended, Zygote
-from sandbox.zygote.messages import FORK, FORK_NOW, READY, pack_end
+from sandbox.zygote.messages import FORK, FORK_NOW, READY, Use, pack_end
 
 Links = list[socket.socket]
 
@@ -82,9 +82,10 @@ def test_only_a_fenced_child_has_run(
         if word:
             link.send(READY)
         link.close()
-    other.control.send(pack_end(ends, 0.5, 7))
+    use = Use(0.5, 0.1, 7)
+    other.control.send(pack_end(ends, use))
     other.zygote._hear()
-    assert heard == [Ended(ends, 0.5, 7, fenced)]
+    assert heard == [Ended(ends, use, fenced)]
     assert not other.lost
 
 
