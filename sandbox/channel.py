@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-import socket
 import struct
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from sandbox.bare import socket
+
+if TYPE_CHECKING:
+    import socket as full
 
 _LARGEST = 16 << 10
 _MOST_FDS = 8
 _DESCRIPTOR = struct.Struct("i")
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 
+_FDS_SPACE = socket.CMSG_SPACE(_MOST_FDS * _DESCRIPTOR.size)
 _PID_AND_FD_SPACE = socket.CMSG_SPACE(_CREDENTIALS.size) + socket.CMSG_SPACE(_DESCRIPTOR.size)
 
 _NOW = int(socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC)
@@ -20,8 +25,10 @@ _NOW = int(socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC)
 Message = dict[str, Any]
 
 
-def pair() -> tuple[socket.socket, socket.socket]:
+def pair() -> tuple[full.socket, full.socket]:
     """Two joined sockets; the first learns the sender's pid with each message (`receive_with_pid`)."""
+    import socket
+
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     return ours, theirs
@@ -32,25 +39,23 @@ def pack_fds(fds: Sequence[int]) -> tuple[int, int, bytes]:
     return socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack(f"{len(fds)}i", *fds)
 
 
-def send(sock: socket.socket, message: Message, fds: Sequence[int] = ()) -> None:
+def send(sock: full.socket, message: Message, fds: Sequence[int] = ()) -> None:
     """Send one message; raises `OSError` when the other side is gone."""
     data = json.dumps(message).encode()
-    if fds:
-        socket.send_fds(sock, [data], list(fds))
-    else:
-        sock.send(data)
+    sock.sendmsg([data], [pack_fds(fds)] if fds else [])
 
 
-def receive(sock: socket.socket) -> tuple[Message, list[int]] | None:
+def receive(sock: full.socket) -> tuple[Message, list[int]] | None:
     """The next message and its descriptors; None at the end."""
     try:
-        data, fds, _, _ = socket.recv_fds(sock, _LARGEST, _MOST_FDS, socket.MSG_CMSG_CLOEXEC)
+        data, passed, _, _ = sock.recvmsg(_LARGEST, _FDS_SPACE, socket.MSG_CMSG_CLOEXEC)
     except ConnectionResetError:  # the other side went with messages unread
         return None
+    fds = [fd for _, _, packed in passed for (fd,) in _DESCRIPTOR.iter_unpack(packed)]
     return (json.loads(data), fds) if data else None
 
 
-def receive_with_pid(sock: socket.socket) -> tuple[bytes, int, int | None] | None:
+def receive_with_pid(sock: full.socket) -> tuple[bytes, int, int | None] | None:
     """The next message, whatever it says, the pid of its sender, vouched for by the kernel, and a descriptor
     if one came with it.
 

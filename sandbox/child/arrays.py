@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import importlib
 import sys
 from typing import Any
@@ -16,9 +15,19 @@ def is_plain(value: Any) -> bool:
     return numpy is not None and type(value) is numpy.ndarray and value.dtype.kind in _PLAIN_KINDS
 
 
+def _coder() -> Any:
+    """Seldom needed, and the more there is in a zygote the more each child costs."""
+    return importlib.import_module("base64")
+
+
+def _told(value: Any) -> str:
+    told: str = _coder().b64encode(value.tobytes()).decode()
+    return told
+
+
 def contents(array: Any) -> list[Any]:
     """Bytes and [type, shape] of an array."""
-    return [base64.b64encode(array.tobytes()).decode(), [array.dtype.str, list(array.shape)]]
+    return [_told(array), [array.dtype.str, list(array.shape)]]
 
 
 def new(text: str, form: list[Any]) -> Any:
@@ -27,7 +36,7 @@ def new(text: str, form: list[Any]) -> Any:
     kind = numpy.dtype(form[0])
     if kind.kind not in _PLAIN_KINDS:
         raise ValueError("an array of objects")
-    return numpy.frombuffer(base64.b64decode(text), kind).reshape(form[1]).copy()
+    return numpy.frombuffer(_coder().b64decode(text), kind).reshape(form[1]).copy()
 
 
 def fill(array: Any, text: str, form: list[Any]) -> None:
@@ -44,7 +53,7 @@ def scalar_contents(value: Any) -> list[Any] | None:
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, numpy.generic) or value.dtype.kind not in _PLAIN_KINDS:
         return None
-    return [base64.b64encode(value.tobytes()).decode(), value.dtype.str]
+    return [_told(value), value.dtype.str]
 
 
 def scalar(text: str, kind: str) -> Any:

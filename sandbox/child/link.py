@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from sandbox.bare import socket
 from sandbox.child.objects import Objects
 from sandbox.child.operations import Operations
 
@@ -31,7 +31,7 @@ class Link:
 
     def __init__(self, fd: int, *, decides: bool) -> None:
         self._socket = socket.socket(fileno=fd)
-        self._file = self._socket.makefile("rb")
+        self._file = open(fd, "rb", closefd=False)  # noqa: SIM115 - pathlib is not loaded here
         self._owner_pid = os.getpid()
         self.objects = Objects(self, int(decides), trusts=not decides)
         self.operations = Operations(self.objects, guarded=decides)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
-from typing import Any
 
+from sandbox.bare import signal
 from sandbox.child import report
-
-_signal: Any = importlib.import_module("_signal")
-"""`signal` without its enumerations, which cost more than what they are for."""
 
 
 def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
@@ -31,8 +27,8 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
         os.close(fd)
         begin += size
     # The interpreter ignores these, and what is ignored stays so.
-    for number in (_signal.SIGPIPE, _signal.SIGXFSZ):
-        _signal.signal(number, _signal.SIG_DFL)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
     command = orders["command"]
     report.send(channel_fd, {"state": "ready"})
     os.set_inheritable(channel_fd, orders["answers"])

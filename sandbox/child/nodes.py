@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import inspect
 import types
 import typing
 from collections.abc import Callable
@@ -42,18 +41,18 @@ class NodeSignature:
         names = set(_mentioned(annotations.values()))
         self.parameters: dict[str, Convert] = {}
         self.result: Convert | None = None
-        self._signature: inspect.Signature | None = None
+        self._names: list[str] = []
         if names:
             self.result = self._converter(annotations.pop("return", None), _from_node)
             found = {name: self._converter(note, _to_node) for name, note in annotations.items()}
             self.parameters = {name: convert for name, convert in found.items() if convert is not None}
-            self._signature = inspect.signature(function)
+            self._names = _parameter_names(function)
 
     def arguments(self, args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Arguments with arrays made into nodes where the annotations ask for them."""
-        if not self.parameters or self._signature is None:
+        if not self.parameters:
             return args, kwargs
-        names = list(self._signature.parameters)
+        names = self._names
         args = [self.parameters.get(name, _same)(value) for name, value in zip(names, args, strict=False)] + (
             args[len(names) :]
         )
@@ -90,9 +89,18 @@ def _same(value: Any) -> Any:
 
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
-    function = inspect.unwrap(function)
+    if hasattr(function, "__wrapped__"):
+        import inspect
+
+        function = inspect.unwrap(function)
     found = getattr(function, "__annotations__", None)
     return dict(found) if isinstance(found, dict) else {}
+
+
+def _parameter_names(function: Callable[..., Any]) -> list[str]:
+    import inspect  # which takes milliseconds, and is seldom needed
+
+    return list(inspect.signature(function).parameters)
 
 
 def _mentioned(notes: Any) -> list[str]:

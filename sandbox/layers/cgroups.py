@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MEMORY, PIDS, CPU = "memory", "pids", "cpuacct"
 
 
-@dataclass(frozen=True, slots=True)
-class Hierarchy:
+class Hierarchy(NamedTuple):
     """A mounted tree of groups. own: the folder of the group that this process is in, `top`: the mount's."""
 
     version: int

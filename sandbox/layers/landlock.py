@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from sandbox.layers import libc
 
@@ -68,7 +69,12 @@ class Ruleset:
 
     def apply(self) -> None:
         """Confine this process and its children for good; needs no_new_privs."""
-        libc.check(libc.syscall(_RESTRICT_SELF, self._fd, 0), "landlock_restrict_self")
+        call, arguments = self.applying()
+        libc.check(call(*arguments), "landlock_restrict_self")
+
+    def applying(self) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        """The call that `apply` makes, and its arguments, for later; negative when it fails."""
+        return libc.syscall, (_RESTRICT_SELF, self._fd, 0)
 
     def close(self) -> None:
         """Forget the ruleset; those confined by it stay so."""

@@ -6,8 +6,11 @@ import ctypes
 import os
 import struct
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+
+from sandbox.bare import signal
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -57,8 +60,16 @@ def set_capabilities(permitted: int, inheritable: int) -> None:
 
 def signal_fd(number: int) -> int:
     """A descriptor that is readable when signal `number`, which has to be blocked, has come."""
-    mask = (1 << number - 1).to_bytes(_SIGNAL_SET_BYTES, sys.byteorder)
-    return check(_libc.signalfd(-1, mask, os.O_CLOEXEC | os.O_NONBLOCK), "signalfd")
+    return check(_libc.signalfd(-1, _signal_set(number), os.O_CLOEXEC | os.O_NONBLOCK), "signalfd")
+
+
+def unblocking(number: int) -> tuple[Callable[..., int], tuple[Any, ...]]:
+    """A call, and its arguments, that lets signal `number` come again."""
+    return _libc.sigprocmask, (signal.SIG_UNBLOCK, _signal_set(number), None)
+
+
+def _signal_set(number: int) -> bytes:
+    return (1 << number - 1).to_bytes(_SIGNAL_SET_BYTES, sys.byteorder)
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:

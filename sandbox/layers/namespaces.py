@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 from contextlib import suppress
 
+from sandbox.bare import signal
 from sandbox.layers import libc, process
 
 _NEWNS, _NEWUTS, _NEWIPC, _NEWUSER = 0x20000, 0x4000000, 0x8000000, 0x10000000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -64,13 +63,6 @@ def hide() -> None:
 def show() -> None:
     """Undo `hide`, so that the supervisor can measure this process's memory."""
     libc.set_process(libc.PR_SET_DUMPABLE, 1)
-
-
-def die_with_parent(parent: int) -> None:
-    """End when the parent ends, also if it has just done so."""
-    libc.set_process(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def prefer_for_oom() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import functools
 import os
-import signal
 import time
 from contextlib import suppress
+
+from sandbox.bare import signal
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from sandbox.layers import bpf, libc
 from sandbox.layers.numbers import LAST_KNOWN, NUMBERS
@@ -159,20 +160,23 @@ def own_signals_only(machine: str, pid: int) -> bpf.Block:
 
 
 class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
 class Filter:
     """An encoded filter, ready to be put on after a fork."""
 
     def __init__(self, program: bpf.Block) -> None:
-        code = bpf.encode(program)
-        self._code = ctypes.create_string_buffer(code, len(code))
-        self._program = _Program(len(program), ctypes.addressof(self._code))
+        self._program = _Program(len(program), bpf.encode(program))
 
     def apply(self) -> None:
         """Put the filter on this thread and its children for good; needs no_new_privs."""
-        libc.check(libc.prctl(libc.PR_SET_SECCOMP, 2, ctypes.byref(self._program), 0, 0), "seccomp")
+        call, arguments = self.applying()
+        libc.check(call(*arguments), "seccomp")
+
+    def applying(self) -> tuple[Callable[..., int], tuple[Any, ...]]:
+        """The call that `apply` makes, and its arguments, for later; negative when it fails."""
+        return libc.prctl, (libc.PR_SET_SECCOMP, 2, ctypes.byref(self._program), 0, 0)
 
     def listen(self) -> int:
         """As `apply`; returns the descriptor that learns of the calls it hands over."""

@@ -11,35 +11,35 @@ from sandbox.types import Limits
 
 _TRIED_BYTES = 8 << 20
 _TOO_MUCH = 48 << 20
-_WORTH_A_LOOK = 16 << 20
-"""Page cache is only told from memory in use where there can be much of it."""
+_WORTH_A_LOOK = 4 << 20
+"""Page cache is told from memory in use, which takes the kernel longest, where it can be so much more."""
 _ZYGOTE_BYTES = 4 << 20
 """Room for what a zygote has of its own, and the kernel for it: one to three megabytes."""
 
 
 class Account:
-    """One run's memory, tasks and CPU time, from `open` on.
-
-    zygotes: how many there are inside. They wait while a run goes on.
-    """
+    """One run's memory, tasks and CPU time, from `open` on. Zygotes are inside, but wait meanwhile."""
 
     def __init__(self, group: Group) -> None:
         self.entrances = group.entrances
-        self.zygotes = 0
         self._group = group
-        self._memory_bytes = 0
+        self._bounds = (0, 0)
         self._ooms = 0
         self._before_s = 0.0
         self._left_over = 0
-        self._cached = 0
+        self._cached = self._looked_at = 0
 
-    def open(self, limits: Limits, children: int) -> None:
-        """A run begins. children: of its zygote; one that does not wait inside already is forked now."""
-        memory_bytes = limits.memory_bytes + self.zygotes * _ZYGOTE_BYTES
-        if memory_bytes != self._memory_bytes:
+    def bound(self, limits: Limits, children: int, zygotes: int) -> None:
+        """A run is next. children: that its zygote forks, if they do not wait already. zygotes: inside."""
+        memory_bytes = limits.memory_bytes + zygotes * _ZYGOTE_BYTES
+        tasks = max(children, limits.processes) + zygotes
+        if (memory_bytes, tasks) != self._bounds:
             self._group.bound_memory(memory_bytes)
-            self._memory_bytes = memory_bytes
-        self._group.bound_tasks(self.zygotes + max(children, limits.processes))
+            self._group.bound_tasks(tasks)
+            self._bounds = memory_bytes, tasks
+
+    def open(self) -> None:
+        """A run begins."""
         self._left_over = min(self._left_over, self._group.used_bytes())  # the kernel frees with delay
         self._group.forget_peak()
         self._before_s = self._group.cpu_time_s()
@@ -54,22 +54,21 @@ class Account:
         if charged is None:
             return None
         peak = max(0, charged - self._left_over)
-        if peak < _WORTH_A_LOOK:
+        if peak < _WORTH_A_LOOK and charged < self._bounds[0] - _WORTH_A_LOOK:
             return peak
-        return max(0, peak - max(0, self._group.cached_bytes() - self._cached))
+        others = self._left_over - self._cached  # near the bound page cache has been given up, but not this
+        return max(0, charged - others - self._group.cached_bytes())
 
     def is_over(self) -> bool:
         """Whether the kernel had to kill for want of memory."""
         return self._group.ooms() > self._ooms
 
     def settle(self) -> None:
-        """Nothing of the run is left: what is charged now is not the next one's, whose children may be forked
-        ahead of it."""
-        self._group.bound_tasks(None)
+        """Nothing of the run is left: what is charged now is not the next one's."""
         self._ooms = self._group.ooms()
         self._left_over = self._group.used_bytes()
-        if self._left_over > _WORTH_A_LOOK:
-            self._cached = self._group.cached_bytes()
+        if abs(self._left_over - self._looked_at) > _WORTH_A_LOOK:
+            self._cached, self._looked_at = self._group.cached_bytes(), self._left_over
 
 
 def open_accounts(count: int) -> tuple[list[Account], Pool]:
@@ -105,5 +104,6 @@ def _prove(group: Group) -> None:
                 bytearray(_TOO_MUCH)[:: 1 << 12] = bytes(_TOO_MUCH >> 12)
         os._exit(1)
     _, status = os.waitpid(pid, 0)
+    group.bound_tasks(None)
     if not os.WIFSIGNALED(status) or not group.ooms() or not group.cpu_time_s():
         raise Unavailable("control groups are there, but their bounds do not hold")

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 
 READ, WRITE = select.EPOLLIN, select.EPOLLOUT
+_AT_ONCE = 16
+"""Events looked at in one turn; the rest come in the next."""
 
 Callback = Callable[[], None]
 
@@ -56,7 +58,7 @@ class Reactor:
         """Run until `stop`."""
         self._running = True
         while self._running:
-            for fd, _ in self._epoll.poll(self._timeout()):
+            for fd, _ in self._epoll.poll(self._timeout(), _AT_ONCE):
                 callback = self._watched.get(fd)
                 if callback is not None:
                     callback()

@@ -142,7 +142,7 @@ class Run:
         tasks = limits.processes + other_tasks
         peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
         if self._account is not None:
-            self._account.open(limits, len(self.order.jobs))
+            self._account.open()
         if listeners := zygote.take_listeners():
             self._referee = Referee(self._reactor, zygote.pid, listeners, limits.processes)
         self._started = self._given = time.monotonic()

@@ -79,7 +79,7 @@ class Seat:
             return
         zygote = self._zygote(order.kind)
         if self._account is not None:
-            self._account.zygotes = len(self._zygotes)
+            self._account.bound(order.limits, len(order.jobs), len(self._zygotes))
         self.run.start(zygote, self._tasks.others(len(self._zygotes)))
 
     def _zygote(self, kind: str) -> Zygote:

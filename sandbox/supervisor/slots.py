@@ -43,16 +43,21 @@ class Slots:
 
     def _reserve(self, number: int, need_bytes: int) -> bool:
         """Note the need of a run on slot `number`, unless all together would take too much."""
+        if self._memory_bytes is None:
+            self._note(number, need_bytes)
+            return True
         fcntl.flock(self._turn, fcntl.LOCK_EX)
         try:
-            if self._memory_bytes is not None:
-                taken = sum(self._taken(other) for other in range(len(self._files)) if other != number)
-                if taken and taken + need_bytes > self._memory_bytes:
-                    return False
-            os.pwrite(self._files[number], b"%20d" % need_bytes, 0)
+            taken = sum(self._taken(other) for other in range(len(self._files)) if other != number)
+            if taken and taken + need_bytes > self._memory_bytes:
+                return False
+            self._note(number, need_bytes)
             return True
         finally:
             fcntl.flock(self._turn, fcntl.LOCK_UN)
+
+    def _note(self, number: int, need_bytes: int) -> None:
+        os.pwrite(self._files[number], b"%20d" % need_bytes, 0)
 
     def _taken(self, number: int) -> int:
         """What the run on another slot may take; nothing if there is none."""

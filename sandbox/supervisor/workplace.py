@@ -31,7 +31,8 @@ class Workplace:
         self._next_look = 0.0
         for part in self._parts:
             folder.make(f"{path}/{part}", uid)
-        self._free_when_empty = os.statvfs(path).f_bfree
+        empty = os.statvfs(path)
+        self._free_when_empty, self._entries_when_empty = empty.f_bfree, empty.f_ffree
 
     def memory_bytes(self) -> int:
         """Memory taken by files."""
@@ -76,13 +77,11 @@ class Workplace:
         """The common case: the run has left nothing at all."""
         for part in self._parts[1:]:
             os.chmod(f"{self.path}/{part}", 0o700)
-            if os.listdir(f"{self.path}/{part}"):
-                return False
         try:
             self._renew_work()
         except OSError:
             return False
-        return True
+        return not self._in_memory or os.statvfs(self.path).f_ffree == self._entries_when_empty
 
     def _clean(self) -> None:
         for part in self._parts:

@@ -14,7 +14,7 @@ from sandbox import channel
 from sandbox.layers import procfs
 from sandbox.supervisor.pipes import Ends, open_pipes
 from sandbox.supervisor.reactor import READ, Callback, Reactor
-from sandbox.zygote.messages import FORK, FORK_NOW, KILL, PIPES, READY, Use, unpack_end
+from sandbox.zygote.messages import FORK, KILL, PIPES, READY, Use, unpack_end
 
 _MOST_RUNS = 500
 """A zygote is replaced after so many runs, so that nothing can pile up in it."""
@@ -156,14 +156,12 @@ class Zygote:
             ends, pipes = open_pipes(self._uid)
             link = ChildLink(ours, ends)
             self.children.append(link)
-            if self._on_ready is None or not self.base_rss_bytes or self._hands_over:
-                self._reactor.watch(ours.fileno(), READ, lambda link=link: self._hear_child(link))  # type: ignore[misc]
-                order = FORK
-            else:
+            if self.base_rss_bytes and not self._hands_over:
                 link.can_take = True
-                order = FORK_NOW
+            else:
+                self._reactor.watch(ours.fileno(), READ, lambda link=link: self._hear_child(link))  # type: ignore[misc]
             with theirs, suppress(OSError):
-                self._sock.sendmsg([order], [channel.pack_fds([theirs.fileno()])])
+                self._sock.sendmsg([FORK], [channel.pack_fds([theirs.fileno()])])
                 ours.sendmsg([PIPES], [channel.pack_fds(pipes)])
             pipes.close()
 

@@ -7,36 +7,29 @@ touch, and so copy, shared pages: two thirds of all that a bare fork copies.
 
 from __future__ import annotations
 
+import functools
 import os
 import posix
-import sys
 from collections.abc import Callable
 from typing import Any
 
-_released: list[bool] = []
-"""Not empty in a process that runs a program."""
+_held: list[dict[str, Callable[[], Any]]] = []
 
 
 def hold() -> None:
-    """Leave out what is registered from here on; to be called before anything is imported that registers."""
-    os.register_at_fork = _register  # type: ignore[assignment]
+    """Hold back what is registered from here on; to be called before anything is imported that registers."""
+    os.register_at_fork = _hold  # type: ignore[assignment]
 
 
-def release() -> None:
-    """In a child that is about to run a program: from here on everything is done."""
-    _released.append(True)
+def _hold(**hooks: Callable[[], Any]) -> None:
+    _held.append(hooks)
+
+
+def end_hold() -> None:
+    """Programs find the real function in place."""
     os.register_at_fork = posix.register_at_fork
-    thread = sys.modules["threading"]._main_thread  # noqa: SLF001
-    thread._native_id = os.getpid()  # noqa: SLF001 - the one thing about it that is not as in the zygote
 
 
-def _register(**hooks: Callable[[], Any]) -> None:
-    posix.register_at_fork(**{moment: _in_programs(hook) for moment, hook in hooks.items()})
-
-
-def _in_programs(hook: Callable[[], Any]) -> Callable[[], None]:
-    def act() -> None:
-        if _released:
-            hook()
-
-    return act
+def registering() -> list[Callable[[], None]]:
+    """Calls that register what was held back, for a child that is about to run a program."""
+    return [functools.partial(posix.register_at_fork, **hooks) for hooks in _held]

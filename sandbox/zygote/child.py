@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import os
-import socket
 import struct
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
+from sandbox.bare import socket
 from sandbox.child import asserts, calls, candidate, native, script, together
-from sandbox.layers import landlock, process
-from sandbox.layers.seccomp import Filter, own_signals_only
-from sandbox.zygote import at_fork, probe, warm
+from sandbox.layers import process
+from sandbox.zygote import probe, warm
+from sandbox.zygote.fences import Fences
 from sandbox.zygote.finish import finish
 from sandbox.zygote.messages import ORDER, READY
 
@@ -29,12 +27,6 @@ _HARNESSES = {
     "probe": probe.main,
 }
 
-_signal: Any = importlib.import_module("_signal")
-"""`signal` without its enumerations, which cost more than what they are for."""
-
-_socket: Any = importlib.import_module("_socket")
-"""`socket` without what Python adds to it."""
-
 CHANNEL_FD, PEER_FD = 3, 4
 _PIPES, _PEER = struct.Struct(f"{PEER_FD}i"), struct.Struct("i")
 _PIPES_SPACE, _PEER_SPACE = socket.CMSG_SPACE(_PIPES.size), socket.CMSG_SPACE(_PEER.size)
@@ -42,28 +34,7 @@ _AT_ONCE = 64 << 10
 """Most jobs come whole with the first look."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fences:
-    """What a zygote has ready for its children.
-
-    work: path of the work folder. own_uid: programs have a user of their own. version: of Landlock, 0 for
-    none. writable: descriptors of other places that a program may write to. rules: of every child alike,
-    where the work folder needs none of its own. filter: still to be put on. handing_over: a filter whose
-    calls the supervisor answers. own_signals_only: no signals to anybody else, descendants included.
-    """
-
-    work: str
-    own_uid: bool
-    version: int
-    writable: tuple[int, ...]
-    rules: landlock.Ruleset | None
-    filter: Filter | None
-    handing_over: Filter | None
-    own_signals_only: bool
-
-
-@dataclass(slots=True)
-class Child:
+class Child(NamedTuple):
     """A child waiting for its job on the socket behind the descriptor `link`.
 
     That, and the descriptors that come over it, are none of the first five: see `reserve_fds`.
@@ -72,20 +43,18 @@ class Child:
     link: int
     fences: Fences
     zygote: int
-    waits: bool
-    """Whether there is time before the job comes."""
 
     def run(self) -> NoReturn:
         """Fence this process in, take the job, run it, end."""
         listener = self._enclose()
-        if self.waits:
-            warm.rehearse()
-        link = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM, 0, self.link)
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, self.link)
         try:
             _say_ready(link, listener)
         except OSError:
             os._exit(0)  # the supervisor no longer wants this child
         _take_pipes(link)
+        if not _is_told(link):
+            warm.rehearse()
         main, job, peer = _take_job(link)
         gc.enable()
         streams = sys.stdin, sys.stdout, sys.stderr
@@ -101,27 +70,13 @@ class Child:
 
         Returns the descriptor for whoever is to answer the calls that are handed over.
         """
-        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGCHLD,))
-        at_fork.release()
-        process.die_with_parent(self.zygote)
-        if not self.fences.own_uid:
-            process.show()
-        os.setsid()
-        os.chdir(self.fences.work)
-        if self.fences.rules:
-            self.fences.rules.apply()
-        elif version := self.fences.version:
-            rules = landlock.Ruleset(version, landlock.writing(version))
-            rules.grant_paths([self.fences.work], landlock.all_rights(version))
-            for fd in self.fences.writable:
-                rules.grant(fd, landlock.all_rights(version))
-            rules.apply()
-            rules.close()
         listener = self.fences.handing_over.listen() if self.fences.handing_over else None
-        if self.fences.own_signals_only:
-            Filter(own_signals_only(os.uname().machine, os.getpid())).apply()
-        if self.fences.filter:
-            self.fences.filter.apply()
+        for function, arguments in self.fences.calls:
+            answer = function(*arguments)
+            if type(answer) is int and answer < 0:
+                raise OSError(f"{function} failed")
+        if os.getppid() != self.zygote:  # it ended before it could have taken this child along
+            os._exit(0)
         return listener
 
 
@@ -143,6 +98,15 @@ def _take_pipes(link: Any) -> None:
     own = link.fileno()
     os.closerange(PEER_FD, own)
     os.closerange(own + 1, process.OPEN_FILES)
+
+
+def _is_told(link: Any) -> bool:
+    """Whether the job, or that there will be none, is there already."""
+    try:
+        link.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _take_job(link: Any) -> tuple[Callable[[bytes, int, int | None], None], bytes, int | None]:

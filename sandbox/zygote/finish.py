@@ -12,13 +12,13 @@ import _thread
 import atexit
 import gc
 import os
-import signal
 import sys
 import threading
 import weakref
 from contextlib import suppress
 from typing import Any, NoReturn
 
+from sandbox.bare import signal
 from sandbox.child import bare_stack
 
 _FLUSH_FAILED = 120

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
-import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from sandbox import channel
+from sandbox.bare import signal, socket
 from sandbox.environment import FOR_LOADER
 from sandbox.layers import libc, namespaces, process, procfs
 from sandbox.zygote import warm
@@ -24,7 +23,7 @@ _SWEEP_S = 2.0
 class Master:
     """Forks zygotes on the supervisor's orders. `plan`: see `supervisor/plan.py`."""
 
-    def __init__(self, control: socket.socket, plan: dict[str, Any]) -> None:
+    def __init__(self, control: Any, plan: dict[str, Any]) -> None:
         self._control = control
         self._plan = plan
         self._zygotes: set[int] = set()

@@ -17,9 +17,8 @@ PIPES = b"p"
 READY = b"r"
 """From a zygote or a child, once its layers are on."""
 
-FORK, FORK_NOW, KILL = b"f", b"n", b"k"
-"""To a zygote: fork a child for the descriptor sent along; one whose job is on its way, so that it does not
-rehearse; end the run at hand."""
+FORK, KILL = b"f", b"k"
+"""To a zygote: fork a child for the descriptor sent along; end the run at hand."""
 
 
 class Use(NamedTuple):

@@ -6,10 +6,10 @@ import ctypes
 import json
 import os
 import resource
-import signal
-import socket
 from collections.abc import Callable
 from typing import Any
+
+from sandbox.bare import signal, socket
 
 _PTRACE_ATTACH = 16
 _FEW_TASKS = 3

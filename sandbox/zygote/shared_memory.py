@@ -11,7 +11,6 @@ import ctypes
 import errno
 import importlib.machinery
 import importlib.util
-import mmap
 import os
 import sys
 import threading
@@ -21,6 +20,7 @@ from types import ModuleType
 from typing import Any
 
 _RECURSIVE_MUTEX = 0
+_PAGE_BYTES = os.sysconf("SC_PAGESIZE")
 _SEMAPHORE_BYTES = 32  # sizeof(sem_t) on 64-bit Linux
 
 
@@ -44,7 +44,7 @@ class SemLock:
     def __init__(self, kind: int, value: int, maxvalue: int, name: str, unlink: bool) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         fd = os.open(_file(name), flags, 0o600)
-        os.ftruncate(fd, mmap.PAGESIZE)
+        os.ftruncate(fd, _PAGE_BYTES)
         self._open(fd, kind, maxvalue, None if unlink else name)
         _libc.sem_init(self._semaphore, 1, value)
         if unlink:
@@ -58,7 +58,7 @@ class SemLock:
         return self
 
     def _open(self, fd: int, kind: int, maxvalue: int, name: str | None) -> None:
-        self._memory = mmap.mmap(fd, mmap.PAGESIZE)
+        self._memory = importlib.import_module("mmap").mmap(fd, _PAGE_BYTES)
         os.close(fd)
         self._semaphore = ctypes.byref((ctypes.c_char * _SEMAPHORE_BYTES).from_buffer(self._memory))
         self.kind, self.maxvalue, self.name, self.handle = kind, maxvalue, name, id(self._memory)

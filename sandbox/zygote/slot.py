@@ -10,34 +10,35 @@ from __future__ import annotations
 import gc
 import os
 import select
-import signal
-import socket
 import struct
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.bare import signal, socket
 from sandbox.layers import cgroups, landlock, libc, namespaces, process
-from sandbox.layers.seccomp import Filter, handing_over, policy, supported_machine
-from sandbox.zygote import mounts, shared_memory
-from sandbox.zygote.child import Child, Fences, reserve_fds
-from sandbox.zygote.messages import FORK, KILL, READY, Use, pack_end
+from sandbox.zygote import fences, mounts, shared_memory
+from sandbox.zygote.child import Child, reserve_fds
+from sandbox.zygote.fences import Fences
+from sandbox.zygote.messages import KILL, READY, Use, pack_end
 
 _FD = struct.Struct("i")
 _FD_SPACE = socket.CMSG_SPACE(_FD.size)
 _SIGNAL_BYTES = 128
+_FORK_TRIES, _FORK_AGAIN_S = 50, 0.002
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 
 
-@dataclass(slots=True)
 class _Run:
     """The run at hand: pids of its children in order, how each ended, what all of its processes used."""
 
-    children: list[int]
-    ends: dict[int, int] = field(default_factory=dict)
-    cpu_time_s: float = 0.0
-    max_rss_bytes: int = 0
+    __slots__ = ("children", "cpu_time_s", "ends", "max_rss_bytes")
+
+    def __init__(self) -> None:
+        self.children: list[int] = []
+        self.ends: dict[int, int] = {}
+        self.cpu_time_s = 0.0
+        self.max_rss_bytes = 0
 
 
 class SlotZygote:
@@ -45,7 +46,7 @@ class SlotZygote:
 
     def __init__(
         self,
-        control: socket.socket,
+        control: Any,
         plan: dict[str, Any],
         uid: int | None,
         folder: str,
@@ -67,7 +68,7 @@ class SlotZygote:
         """Serve until the supervisor goes; returns only in a forked child."""
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
         ended = libc.signal_fd(signal.SIGCHLD)
-        fences = self._enclose()
+        ready = self._enclose()
         reserve_fds()
         self._control.send(READY)
         gc.freeze()
@@ -79,7 +80,7 @@ class SlotZygote:
                 if fd == ended:
                     os.read(ended, _SIGNAL_BYTES)
                     self._reap()
-                elif (child := self._obey(fences)) is not None:
+                elif (child := self._obey(ready)) is not None:
                     return child
 
     def _enclose(self) -> Fences:
@@ -112,34 +113,10 @@ class SlotZygote:
             rules.close()
         self._scoped = version >= landlock.SCOPES_ABI and _cannot_signal(master)
         process.bound_all_runs(plan["disk_bytes"])
-        return self._fences(f"{home}/work", version, writable)
+        work = f"{home}/work"
+        return fences.for_children(plan, work, writable, own_uid=self._uid is not None, scoped=self._scoped)
 
-    def _fences(self, work: str, version: int, writable: tuple[int, ...]) -> Fences:
-        """What each child still has to take; what can be is taken here, once for all of them.
-
-        A user of their own keeps programs out of the slot's folder around the work folder, so they need no
-        rule of their own there: their domain only has to keep their signals from this zygote.
-        """
-        own_uid, machine = self._uid is not None, supported_machine()
-        handed_over, wanted, handing = self._plan["handed_over"], None, None
-        if machine is not None and self._plan["seccomp"]:
-            wanted = Filter(policy(machine, own_uid, version >= landlock.TRUNCATION_ABI))
-            handing = Filter(handing_over(machine, handed_over)) if handed_over else None
-        if wanted is not None and self._scoped and not handing:
-            wanted.apply()
-            wanted = None  # without a scope children make a group of their own first
-        return Fences(
-            work=work,
-            own_uid=own_uid,
-            version=version,
-            writable=writable,
-            rules=landlock.Ruleset(version, 0) if own_uid and self._scoped else None,
-            filter=wanted,
-            handing_over=handing,
-            own_signals_only=self._plan["own_signals_only"],
-        )
-
-    def _obey(self, fences: Fences) -> Child | None:
+    def _obey(self, ready: Fences) -> Child | None:
         """One order of the supervisor's."""
         try:
             message, passed, _, _ = self._control.recvmsg(1, _FD_SPACE, socket.MSG_CMSG_CLOEXEC)
@@ -152,14 +129,14 @@ class SlotZygote:
             self._end_everything()
             return None
         (link,) = _FD.unpack(passed[0][2])
-        child = Child(link, fences, self._pid, waits=message == FORK)
-        pid = os.fork()
+        child = Child(link, ready, self._pid)
+        pid = _fork()
         if pid == 0:
             os.close(self._control_fd)
             return child
         os.close(link)
         if self._run is None:
-            self._run = _Run([])
+            self._run = _Run()
         self._run.children.append(pid)  # one may have been waiting already
         return None
 
@@ -211,6 +188,16 @@ class SlotZygote:
         run.ends[pid] = os.waitstatus_to_exitcode(status)
         run.cpu_time_s += usage.ru_utime + usage.ru_stime
         run.max_rss_bytes = max(run.max_rss_bytes, usage.ru_maxrss << 10)
+
+
+def _fork() -> int:
+    """Fork, also while a zygote whose place this one takes still counts as a task of the seat."""
+    for _ in range(_FORK_TRIES):
+        try:
+            return os.fork()
+        except BlockingIOError:
+            time.sleep(_FORK_AGAIN_S)
+    return os.fork()
 
 
 def _cannot_signal(pid: int) -> bool:

@@ -18,10 +18,9 @@ from collections.abc import Sequence
 from sandbox.child import bare_stack, program, report, surroundings
 from sandbox.environment import SEED
 from sandbox.layers import libc, process
-from sandbox.zygote import finish, packing
+from sandbox.zygote import at_fork, finish, packing
 
 _ALWAYS = [
-    "array",
     "bisect",
     "collections.abc",
     "contextlib",
@@ -59,6 +58,7 @@ _JOB = json.dumps(
 _PROGRAM = compile(
     "import sys\na = sum(map(int, '1 2'.split()))\nsys.stdin.fileno()\nprint(end='')", "rehearsal", "exec"
 )
+_SMALL = 64 << 10
 _REHEARSALS = 20
 """The interpreter specializes code that has run some ten times."""
 
@@ -74,11 +74,13 @@ def prepare(package_root: str) -> None:
     surroundings.prepare_streams()
     for _ in range(_REHEARSALS):
         _rehearse_whole_run()
+        program.choose({"compiled": program.choose(report.read(_JOB)).compiled(_SMALL)})
     surroundings.forget_harness()
 
 
 def add(modules: Sequence[str]) -> None:
     """Import more, for a zygote of its own kind."""
+    at_fork.hold()
     for name in modules:
         importlib.import_module(name)
 
@@ -92,10 +94,11 @@ def rehearse() -> None:
 def _rehearse_whole_run() -> None:
     """What a child does with a job, as far as it leaves no trace here."""
     reader, writer = os.pipe()
-    report.send_ready(writer)
+    request = report.read(_JOB)
+    chosen = program.choose(request)
+    report.send_ready(writer, chosen.compiled(request.get("keep", 0)))
     os.close(writer)
     os.close(reader)
-    chosen = program.choose(report.read(_JOB))
     module = surroundings.fresh_module("__main__", program.FILE_NAME, chosen.source)
     bare_stack.call(exec, _PROGRAM, module.__dict__)
     del module
@@ -113,6 +116,7 @@ def settle() -> None:
     gc.collect()
     libc.give_back_memory()
     packing.fill_holes()
+    at_fork.end_hold()
     gc.freeze()
     gc.disable()
     finish.mark()

@@ -10,7 +10,7 @@ import pytest
 from sandbox import channel
 from sandbox.supervisor.reactor import Reactor
 from sandbox.supervisor.zygotes import Ended, Zygote
-from sandbox.zygote.messages import FORK, FORK_NOW, READY, Use, pack_end
+from sandbox.zygote.messages import FORK, READY, Use, pack_end
 
 Links = list[socket.socket]
 
@@ -76,7 +76,7 @@ def test_only_a_fenced_child_has_run(
     other.zygote.want(len(says), lambda: ready.append(True))
     assert ready == [True]  # their jobs need not wait
     orders, links = other.links()
-    assert orders == [FORK_NOW] * len(says)
+    assert orders == [FORK] * len(says)
     other.zygote.begin(heard.append)
     for link, word in zip(links, says, strict=True):
         if word:
@@ -89,8 +89,9 @@ def test_only_a_fenced_child_has_run(
     assert not other.lost
 
 
-def test_spare_child_is_waited_for(other: Other) -> None:
-    """A child that is forked ahead rehearses; nobody gives it a job before it is ready."""
+def test_first_child_is_waited_for(other: Other) -> None:
+    """What a child takes that has done nothing is learned from it before it does anything."""
+    other.zygote.base_rss_bytes = 0
     other.zygote.want(1)
     orders, [link] = other.links()
     assert orders == [FORK]
@@ -99,6 +100,17 @@ def test_spare_child_is_waited_for(other: Other) -> None:
     assert not ready
     link.send(READY)
     other.zygote._hear_child(other.zygote.children[0])
+    assert ready == [True]
+    assert other.links() == ([], [])
+    link.close()
+
+
+def test_spare_child_takes_a_job_at_any_time(other: Other) -> None:
+    """It looks for one itself before it rehearses."""
+    other.zygote.want(1)
+    _, [link] = other.links()
+    ready: list[bool] = []
+    other.zygote.want(1, lambda: ready.append(True))
     assert ready == [True]
     assert other.links() == ([], [])
     link.close()
