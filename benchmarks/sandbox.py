@@ -27,6 +27,7 @@ from benchmarks.sandbox_work import (
     ROOT,
     Clock,
     Floor,
+    long_program,
     memory_bytes,
     quantiles,
     tree,
@@ -43,6 +44,7 @@ from verifiers.code.tests import AssertTests, FunctionCase, FunctionTests
 RESULT = ROOT / "benchmarks" / "results" / "sandbox.json"
 SHARED = Path(os.environ.get("GOLDCHECK_SHARED", ROOT.parent / "shared"))
 RUNS, SUBMISSIONS, ROUNDS, OVERRUNS = 300, 20, 8, 100
+LINES = (1, 30, 150, 600)
 _IDLE_S = 0.1
 """Between two of them: what the one before has cost its seat is not measured again."""
 LIMITS = Limits()
@@ -140,6 +142,29 @@ async def ten_calls(sandbox: Sandbox) -> dict[str, Any]:
     pairs = list(zip(arguments, expected, strict=True))
     peers["asserts in a fork, not isolated"] = lambda: sandbox_peers.asserts_in_fork(FUNCTION, "add", pairs)
     return await in_turn({"own process each": ours(False), "shared": ours(True)}, peers)
+
+
+async def compiling(sandbox: Sandbox) -> dict[str, Any]:
+    """CPU time of runs that compile a program, and of runs that are given what another has compiled."""
+    figures = {}
+    for lines in LINES:
+        program = Program("python", (long_program(lines),))
+        case = ScriptCase(b"20 22\n")
+        compiled = python.compiled(await sandbox.run_one(python.to_run(program, case, LIMITS, keep=True)))
+        specs = {
+            "compiles": python.to_run(program, case, LIMITS),
+            "given": python.to_run(program, case, LIMITS, compiled=compiled),
+        }
+        clocks = {name: Clock() for name in specs}
+        for _ in range(ROUNDS):
+            for name, spec in specs.items():
+                clocks[name].begin()
+                results = await asyncio.gather(*(sandbox.run_one(spec) for _ in range(20)))
+                clocks[name].end()
+                assert all(result.children[0].stdout == b"42\n" for result in results), results
+        cpu = {name: 1e3 * statistics.median(clock.cpu_s) / 20 for name, clock in clocks.items()}
+        figures[f"{lines} lines"] = {f"{name}_cpu_ms": round(value, 3) for name, value in cpu.items()}
+    return figures
 
 
 async def scaling(run_dir: str) -> dict[str, Any]:
@@ -245,6 +270,7 @@ async def measure(figures: dict[str, Any]) -> None:
         figures["ten stdin tests, sum"] = await ten_tests(sandbox, ADD)
         figures["ten stdin tests, numpy"] = await ten_tests(sandbox, NUMPY)
         figures["ten function calls"] = await ten_calls(sandbox)
+        figures["compiled once"] = await compiling(sandbox)
         figures["deadline overrun"] = await overruns(sandbox)
         figures["HumanEval"] = await human_eval(sandbox)
         await sandbox.close()

@@ -22,6 +22,19 @@ ADD = "print(sum(map(int, input().split())))\n"
 NUMPY = "import numpy as np\nprint(int(np.array(list(map(int, input().split()))).sum()))\n"
 FUNCTION = "def add(a, b):\n    total = 0\n    for n in (a, b):\n        total += n\n    return total\n"
 
+_FIVE_LINES = """def f{0}(a, b):
+    found = [x * {0} for x in range(a) if x % 3]
+    if b > {0}:
+        return sum(found) + b
+    return max(found, default=0)
+"""
+
+
+def long_program(lines: int) -> str:
+    """`ADD` beneath functions that it does not call."""
+    return "".join(_FIVE_LINES.format(number) for number in range(lines // 5)) + ADD
+
+
 _FLOOR = """
 import os, struct, sys, time
 sys.path.append(sys.argv[1])

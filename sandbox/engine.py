@@ -157,18 +157,25 @@ class Sandbox:
             for index in range(len(submission.cases)):
                 yield for_case(build, index)
             return
-        specs = [_spec(submission, case, build) for case in submission.cases]
         ahead = 1 if submission.stop_early else self._config.slot_count + 1
         tasks: list[asyncio.Task[RunResult]] = []
+        compiled = b""
         spent, over = 0.0, False
         try:
             for index, case in enumerate(submission.cases):
                 if over:
                     yield CaseResult(index, RunStatus.NOT_RUN)
                     continue
-                wanted = specs[len(tasks) : index + ahead]
-                tasks.extend(asyncio.create_task(self.run_one(spec)) for spec in wanted)
-                result = python.from_run(index, case, await tasks[index])
+                while len(tasks) < min(index + ahead, len(submission.cases)):
+                    keep = not tasks and len(submission.cases) > ahead
+                    spec = _spec(
+                        submission, submission.cases[len(tasks)], build, keep=keep, compiled=compiled
+                    )
+                    tasks.append(asyncio.create_task(self.run_one(spec)))
+                run = await tasks[index]
+                if index == 0:
+                    compiled = python.compiled(run)
+                result = python.from_run(index, case, run)
                 spent += result.wall_time_s
                 failed = result.status is not RunStatus.EXITED or result.exit_code != 0
                 over = spent >= submission.limits.total_time_s or (submission.stop_early and failed)
@@ -283,9 +290,9 @@ _as_header = lru_cache(_DIFFERENT_LIMITS)(asdict)
 """Of limits. Nobody changes what it gives."""
 
 
-def _spec(submission: Submission, case: Case, build: Build | None) -> RunSpec:
+def _spec(submission: Submission, case: Case, build: Build | None, *, keep: bool, compiled: bytes) -> RunSpec:
     if build is None:
-        return python.to_run(submission.program, case, submission.limits)
+        return python.to_run(submission.program, case, submission.limits, keep=keep, compiled=compiled)
     return native.to_run(ALL[submission.program.language], build, case, submission.limits)
 
 

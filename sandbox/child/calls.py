@@ -12,7 +12,7 @@ from sandbox import values
 from sandbox.child import bare_stack, report, surroundings, uncaught
 from sandbox.child.nodes import NODE_CLASSES, NodeSignature
 from sandbox.child.preload import PRELOADED
-from sandbox.child.program import FILE_NAME, Program, UnusableError, choose, compile_source
+from sandbox.child.program import FILE_NAME, Program, UnusableError, choose, compile_source, with_body
 
 MODULE_NAME = "solution"
 
@@ -23,23 +23,25 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     request = report.read(job)
     try:
         program = choose(request)
-        setup = compile_source(request["setup"], "setup.py") if request["setup"] else None
+        needs_setup = request["setup"] and not program.has_setup  # else it is part of the program
+        setup = compile_source(with_body(request["setup"]), "setup.py") if needs_setup else None
     except UnusableError as error:
         report.send(channel_fd, {"state": error.state, "message": error.message})
         return
     os.set_inheritable(channel_fd, False)
-    report.send_ready(channel_fd)
+    report.send_ready(channel_fd, program.compiled(request.get("keep", 0)))
     owner = os.getpid()
-    namespace = _namespace(program)
+    namespace, announced = _namespace(program), None
     try:
-        if setup is not None and not program.has_setup:
+        if setup is not None:
             bare_stack.call(exec, setup, namespace)
+            announced = namespace.get(request["entry_point"])
         bare_stack.call(exec, program.code, namespace)
     except BaseException as error:
         uncaught.show(error)
         _give_up(channel_fd, _words(error))
     try:
-        caller = _Caller(request["entry_point"], namespace)
+        caller = _Caller(request["entry_point"], namespace, announced)
     except Exception as error:
         _give_up(channel_fd, _words(error))
     alone = len(request["calls"]) == 1
@@ -65,10 +67,13 @@ def _namespace(program: Program) -> dict[str, Any]:
 
 
 class _Caller:
-    """The entry point, found anew for every call if it is a method of `Solution`."""
+    """The entry point, found anew for every call if it is a method of `Solution`.
 
-    def __init__(self, entry_point: str, namespace: dict[str, Any]) -> None:
-        self._find = _finder(entry_point, namespace)
+    announced: what the setup has of that name, which is not the program's.
+    """
+
+    def __init__(self, entry_point: str, namespace: dict[str, Any], announced: Any) -> None:
+        self._find = _finder(entry_point, namespace, announced)
         self._nodes = NodeSignature(self._find(), namespace)
 
     def result(self, call: str, alone: bool) -> str:
@@ -87,9 +92,11 @@ class _Caller:
             return f'"not_plain":{json.dumps(_words(error))}'
 
 
-def _finder(entry_point: str, namespace: dict[str, Any]) -> Callable[[], Callable[..., Any]]:
+def _finder(entry_point: str, namespace: dict[str, Any], announced: Any) -> Callable[[], Callable[..., Any]]:
     """How to get at the entry point: at module level if the program put it there, else in `Solution`."""
     found = namespace.get(entry_point)
+    if found is announced:
+        found = None
     solution = namespace.get("Solution")
     has_method = isinstance(solution, type) and callable(getattr(solution, entry_point, None))
     if callable(found) and not (has_method and found is PRELOADED.get(entry_point)):

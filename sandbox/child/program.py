@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import marshal
 import symtable
+import warnings
 from types import CodeType
 from typing import Any, NamedTuple
 
-from sandbox.child.surroundings import path_of
+from sandbox.child.surroundings import path_of, remember_lines
 
 FILE_NAME = "main.py"
 
@@ -21,18 +23,57 @@ class UnusableError(Exception):
 
 
 class Program(NamedTuple):
-    """A program that compiled. `has_setup`: the setup text was put before it, as a body needs its head."""
+    """A program that compiled. `has_setup`: the setup text was put before it, as a body needs its head.
+    `warned`: the compiler had something to say.
+    """
 
     source: str
     code: CodeType
     has_setup: bool = False
+    warned: bool = False
+
+    def compiled(self, most_bytes: int) -> bytes:
+        """For `choose` in another run; empty if that takes more bytes, or would leave a warning out."""
+        if not most_bytes or self.warned:
+            return b""
+        try:
+            compiled = marshal.dumps(tuple(self))
+        except ValueError:  # nested too deeply
+            return b""
+        return compiled if len(compiled) <= most_bytes else b""
 
 
 def choose(job: dict[str, Any]) -> Program:
     """Pick and compile the program of a job; raises UnusableError.
 
-    job: `texts` in order of preference, `fenced`, `entry_point` to look for or None, `setup`.
+    job: `texts` in order of preference, `fenced`, `entry_point` to look for or None, `setup`, `keep` if it
+    will be asked for `compiled`; or that of another run (docs/decisions/0026-compiled-once.md).
     """
+    if "compiled" in job:
+        return _again(job["compiled"])
+    return _noting_warnings(job) if "keep" in job else _chosen(job)
+
+
+def _again(compiled: bytes) -> Program:
+    """What another run has compiled, if there its file lay where it lies here."""
+    program = Program(*marshal.loads(compiled))  # noqa: S302 - in the sandbox, by the sandbox
+    if program.code.co_filename == path_of(FILE_NAME):
+        return program
+    return program._replace(code=compile_source(program.source))
+
+
+def _noting_warnings(job: dict[str, Any]) -> Program:
+    noted: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as noted:
+            program = _chosen(job)
+    finally:
+        for one in noted:
+            warnings.showwarning(one.message, one.category, one.filename, one.lineno)
+    return program._replace(warned=bool(noted))
+
+
+def _chosen(job: dict[str, Any]) -> Program:
     texts: list[str] = job["texts"]
     if not job["fenced"]:
         return _first_that_is_a_program(texts, job["setup"], job["entry_point"])
@@ -97,10 +138,26 @@ def _compiled(text: str, setup: str, entry_point: str | None) -> Program:
     return Program(text, compile_source(text))
 
 
+def with_body(setup: str) -> str:
+    """A setup that ends with the head of a function, as prompts and starter code do, with a body that does
+    nothing; any other as it is."""
+    try:
+        compile(setup, FILE_NAME, "exec", dont_inherit=True)
+    except IndentationError:
+        lines = [line for line in setup.splitlines() if not is_blank(line)]
+        indentation = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())] if lines else ""
+        return f"{setup.rstrip()}\n{indentation}    pass\n"
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        pass
+    return setup
+
+
 def compile_source(source: str, file_name: str = FILE_NAME) -> CodeType:
     """Compile a module; raises UnusableError, whatever the compiler trips over."""
+    path = path_of(file_name)
+    remember_lines(path, source)
     try:
-        return compile(source.removeprefix("\ufeff"), path_of(file_name), "exec", dont_inherit=True)
+        return compile(source.removeprefix("\ufeff"), path, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise UnusableError("compile_error", f"{type(error).__name__}: {error}") from None
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:

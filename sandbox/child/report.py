@@ -12,8 +12,13 @@ _from_text: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once
 
 
 def read(job: bytes) -> Any:
-    """A job as the service wrote it, without what else `json.loads` does."""
-    return _from_text(job.decode(), 0)[0]
+    """A job as the service wrote it: a line of JSON, without what else `json.loads` does, and a compiled
+    program where there is one already."""
+    line, _, compiled = job.partition(b"\n")
+    request = _from_text(line.decode(), 0)[0]
+    if compiled:
+        request["compiled"] = compiled
+    return request
 
 
 def send(fd: int, message: Any) -> None:
@@ -21,9 +26,12 @@ def send(fd: int, message: Any) -> None:
     send_text(fd, _to_text(message))
 
 
-def send_ready(fd: int) -> None:
-    """Say that the program will be run now."""
-    os.write(fd, _READY)
+def send_ready(fd: int, compiled: bytes = b"") -> None:
+    """Say that the program will be run now. compiled: for other runs of the same program."""
+    if compiled:
+        send(fd, {"state": "ready", "compiled": compiled.hex()})
+    else:
+        os.write(fd, _READY)
 
 
 def send_text(fd: int, text: str) -> None:

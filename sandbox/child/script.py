@@ -12,13 +12,14 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     """Run the job's program on descriptors 0 to 2; nothing is open besides when its first line runs."""
     del peer_fd
     try:
-        program = choose(report.read(job))
+        request = report.read(job)
+        program = choose(request)
     except UnusableError as error:
         report.send(channel_fd, {"state": error.state, "message": error.message})
         return
-    report.send_ready(channel_fd)
+    report.send_ready(channel_fd, program.compiled(request.get("keep", 0)))
     os.close(channel_fd)
-    del job
+    del job, request
     run(program)
 
 

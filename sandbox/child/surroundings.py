@@ -12,6 +12,8 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
+from sandbox.bare import signal
+
 _STREAMS = (
     (0, "stdin", "surrogateescape"),
     (1, "stdout", "surrogateescape"),
@@ -19,9 +21,6 @@ _STREAMS = (
 )
 
 _importing: Any = importlib.import_module("_frozen_importlib_external")
-_signal: Any = importlib.import_module("_signal")
-"""`signal` without its enumerations, which cost more than what they are for."""
-
 _made: list[bool] = []
 """Not empty once a zygote has made the streams of its children."""
 
@@ -83,14 +82,19 @@ def fresh_module(name: str, file_name: str, source: str) -> ModuleType:
         __loader__=loader, __builtins__=sys.modules["builtins"], __annotations__={}, __cached__=None
     )
     sys.modules[name] = module
-    lines = source.splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
     linecache.cache.clear()
-    linecache.cache[path] = (len(source), None, lines, path)
+    remember_lines(path, source)
     if any(word in source for word in _LOOKS_AT_FILE):
         write_new(path, source)
     return module
+
+
+def remember_lines(path: str, source: str) -> None:
+    """What warnings and tracebacks will quote."""
+    lines = source.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    linecache.cache[path] = (len(source), None, lines, path)
 
 
 def write_new(path: str, text: str) -> bool:
@@ -118,6 +122,6 @@ def settle(file_name: str, *, imports_from_work: bool = True) -> None:
     sys.orig_argv = [sys.executable, file_name]
     if imports_from_work:
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
-    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     forget_harness()
     gc.enable()

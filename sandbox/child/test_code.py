@@ -12,7 +12,7 @@ from types import CodeType
 from typing import NamedTuple
 
 from sandbox.child import elsewhere, outside
-from sandbox.child.program import UnusableError, compile_source
+from sandbox.child.program import UnusableError, compile_source, with_body
 
 _WORD = re.compile(r"\w+")
 _ASSERTING = re.compile(r"(?:assert|fail|raises|expect|check|verify|exit)", re.IGNORECASE)
@@ -53,6 +53,7 @@ class Examined(NamedTuple):
 
 def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bool = True) -> Examined:
     """Compile and examine test code; raises InvalidTestsError. apart: the program has another process."""
+    setup = with_body(setup)
     setup_tree, *trees = [_parse(text) for text in (setup, *texts)]
     body = [statement for tree in trees for statement in tree.body]
     calls_check = _only_defines_check(body)
@@ -64,6 +65,7 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bo
     setup_code, codes = _compile(setup, "setup.py"), tuple(_compile(text, "tests.py") for text in texts)
     words = frozenset(word for text in (setup, *texts) for word in _WORD.findall(text))
     declared = frozenset(_declared(setup_tree.body))
+    functions = {part.name for part in setup_tree.body if isinstance(part, _Function)} & declared
     all_trees = [setup_tree, *trees]
     told = outside.names(all_trees)
     needed = words if told is None else told
@@ -83,7 +85,7 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bo
         codes=codes,
         words=words,
         needed=needed,
-        classes=frozenset(name for name in _taken_for_classes(all_trees) if name in needed) - set(declared),
+        classes=frozenset(name for name in _taken_for_classes(all_trees) if name in needed) - functions,
         dotted=frozenset(_dotted(all_trees)),
         declared=declared,
         overridden=overridden,
@@ -267,10 +269,18 @@ def _is_open(condition: ast.expr) -> bool:
 
 
 def _declared(body: Iterable[ast.stmt]) -> Iterable[str]:
-    """Functions that the setup only announces: a head, and a body that does nothing."""
+    """Functions and classes that the setup only announces: a head, and a body that does nothing."""
     for statement in body:
-        if isinstance(statement, _Function) and all(map(_does_nothing, statement.body)):
+        if isinstance(statement, _Function | ast.ClassDef) and _announces(statement):
             yield statement.name
+
+
+def _announces(statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    if isinstance(statement, ast.ClassDef):
+        methods = [part for part in statement.body if isinstance(part, _Function)]
+        rest = [part for part in statement.body if not isinstance(part, _Function)]
+        return bool(methods) and all(map(_announces, methods)) and all(map(_does_nothing, rest))
+    return all(map(_does_nothing, statement.body))
 
 
 def _does_nothing(statement: ast.stmt) -> bool:

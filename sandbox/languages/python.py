@@ -28,18 +28,27 @@ HEAVY_PACKAGES = ("numpy", "scipy", "pandas", "sympy")
 
 _ASSERT_STATES = frozenset(get_args(AssertState))
 _FAULTY_TESTS = ("invalid_tests", "asserts_nothing", "unsupported")
+_SHARE_OF_OUTPUT = 4
+"""A compiled program, in hexadecimal, takes at most half of what a run may write."""
 _UNUSABLE = {"no_code": RunStatus.NO_CODE, "compile_error": RunStatus.COMPILE_ERROR}
 
 
-def to_run(program: Program, case: Case, limits: Limits) -> RunSpec:
-    """The sandboxed run of one case. The first child is the one whose end ends the run."""
+def to_run(
+    program: Program, case: Case, limits: Limits, *, keep: bool = False, compiled: bytes = b""
+) -> RunSpec:
+    """The sandboxed run of one case. The first child is the one whose end ends the run.
+
+    keep: have the program compiled for other cases, see `compiled`. compiled: what that gave.
+    """
     zygote = _zygote([*program.texts, *_own_texts(case)])
+    kept = {"keep": limits.output_bytes // _SHARE_OF_OUTPUT} if keep else {}
     if isinstance(case, ScriptCase):
-        job = _program_job(program, setup="", entry_point=None)
+        job = _program_job(program, "", None, compiled, **kept)
         return RunSpec((Child("script", job, case.stdin),), limits, zygote)
     if isinstance(case, CallCase):
         calls = [values.encode([list(call.args), dict(call.kwargs)]) for call in case.calls]
-        job = _program_job(program, case.setup, case.entry_point, prefer_entry_point=True, calls=calls)
+        more = {"prefer_entry_point": True, "calls": calls, **kept}
+        job = _program_job(program, case.setup, case.entry_point, compiled, **more)
         return RunSpec((Child("calls", job),), limits, zygote)
     if case.nonce:
         job = _program_job(program, case.setup, case.entry_point, code=case.code, nonce=case.nonce)
@@ -47,6 +56,18 @@ def to_run(program: Program, case: Case, limits: Limits) -> RunSpec:
     job = _program_job(program, case.setup, case.entry_point)
     tests = json.dumps({"code": case.code, "setup": case.setup, "entry_point": case.entry_point})
     return RunSpec((Child("asserts", tests.encode()), Child("candidate", job)), limits, zygote)
+
+
+def compiled(run: RunResult) -> bytes:
+    """The program as the first run of it has compiled it, if that was asked to keep it and could.
+
+    Only a child may look into it. The harness sent it before the program's first statement.
+    """
+    first = next(_messages(run.children[-1].channel), {})
+    try:
+        return bytes.fromhex(first.get("compiled", ""))
+    except (TypeError, ValueError):
+        return b""
 
 
 def from_run(index: int, case: Case, run: RunResult) -> CaseResult:
@@ -90,9 +111,13 @@ def _own_texts(case: Case) -> tuple[str, ...]:
     return (case.setup, *case.code) if isinstance(case, AssertCase) else (case.setup,)
 
 
-def _program_job(program: Program, setup: str, entry_point: str | None, **more: Any) -> bytes:
-    job = {"texts": program.texts, "fenced": program.fenced, "setup": setup, "entry_point": entry_point}
-    return json.dumps({"prefer_entry_point": False, **job, **more}).encode()
+def _program_job(
+    program: Program, setup: str, entry_point: str | None, compiled: bytes = b"", **more: Any
+) -> bytes:
+    job = {"setup": setup, "entry_point": entry_point, "prefer_entry_point": False, **more}
+    if not compiled:
+        job |= {"texts": program.texts, "fenced": program.fenced}
+    return json.dumps(job).encode() + b"\n" + compiled
 
 
 def _messages(channel: bytes) -> Iterator[dict[str, Any]]:

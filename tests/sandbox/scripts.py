@@ -9,6 +9,11 @@ import os
 print('x')
 os.abort()
 """,
+    "warnings of the compiler": """\
+x = 1
+print(x is 1, "\\d", x == 1 and ())
+assert (x, "always true")
+""",
     "asyncio": """\
 import asyncio
 async def m():

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hosts import script
 
 from sandbox.engine import Sandbox
 from sandbox.types import CaseResult, RunStatus
@@ -50,6 +51,15 @@ async def test_same_as_plain_python(name: str, run, sandbox: Sandbox, tmp_path: 
     assert _comparable(result.stdout) == _comparable(stdout)
     assert _comparable(result.stderr) == _comparable(stderr)
     assert (-result.signal if result.signal else result.exit_code) == code
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+async def test_same_when_compiled_by_another_run(name: str, sandbox: Sandbox) -> None:
+    """Of many cases the first compiles, and the last runs what that made."""
+    stdin = [STDIN] * (sandbox.report().slots + 3)
+    results = [result async for result in sandbox.run(script(PROGRAMS[name], *stdin))]
+    told = [(r.status, r.exit_code, r.signal, _comparable(r.stdout), _comparable(r.stderr)) for r in results]
+    assert told[-1] == told[0]
 
 
 async def test_nothing_of_ours_is_in_sight(run) -> None:

@@ -206,3 +206,33 @@ def test_setup_runs_first_or_is_the_head_of_a_body() -> None:
     source = "from __future__ import annotations\ndef f(x: Unknown): return BASE + x"
     assert call(source, (1,), setup="BASE = 10\n").calls == (CallResult(11),)
     assert call("    return x + 5\n", (1,), setup='def f(x):\n    """Add."""\n').calls == (CallResult(6),)
+
+
+HEADS = [
+    "def f(x):",
+    "import math\ndef f(\n    x,\n) -> int:\n    # adds\n",
+    'def f(x):\n    """Add."""\n',
+    "def f(x): pass",
+]
+STARTER = "class Solution:\n    def f(self, x):\n        "
+
+
+@pytest.mark.parametrize("setup", [*HEADS, STARTER])
+@pytest.mark.parametrize(
+    "source", ["def f(x): return x + 5", "class Solution:\n    def f(self, x): return x + 5"]
+)
+def test_setup_may_announce_what_the_program_defines(setup: str, source: str) -> None:
+    """As prompts and starter code do; where the program has it is the program's choice."""
+    assert call(source, (1,), setup=setup).calls == (CallResult(6),)
+
+
+@pytest.mark.parametrize("setup", HEADS[:3])
+def test_open_heads_take_a_body(setup: str) -> None:
+    """With a docstring or without."""
+    assert call("    return x + 5\n", (1,), setup=setup).calls == (CallResult(6),)
+
+
+def test_what_a_setup_announces_is_no_answer() -> None:
+    """A program that defines nothing in the end is asked for nothing."""
+    result = call("if False:\n    def f(x): return None", (1,), setup="def f(x): pass")
+    assert "NameError" in str(result.calls[0].error)

@@ -89,3 +89,30 @@ def test_announced_functions() -> None:
         "def e():\n    return 1\ndef g():\n    raise ValueError\n"
     )
     assert read(setup, ["assert a()"], None).declared == {"a", "b", "c", "d"}
+
+
+@pytest.mark.parametrize(
+    ("setup", "declared"),
+    [
+        ("class A:\n    def f(self): pass\n    def g(self):\n        'doc'\n", {"A"}),
+        ("class A:\n    'doc'\n    def f(self): ...\n", {"A"}),
+        ("class A:\n    def f(self): return 1\n", set()),
+        ("class A:\n    limit = 5\n    def f(self): pass\n", set()),
+        ("class A: pass\n", set()),
+        ("class A:\n    def f(self, a):", {"A"}),
+        ("class A:\n    def f(self, a):\n        \n", {"A"}),
+        ("class A:\n\tdef f(self,\n\t\ta):", {"A"}),
+        ("import math\ndef f(\n    a,\n) -> int:\n    # what it does\n", {"f"}),
+        ("def g():\n    return 1\nasync def f(a):", {"f"}),
+    ],
+)
+def test_announced_classes_and_open_heads(setup: str, declared: set[str]) -> None:
+    """Starter code is a class with an open head; a class that does anything is the test's own."""
+    assert read(setup, ["assert A().f(1) or f(1)"], None).declared == declared
+
+
+@pytest.mark.parametrize("setup", ["def f(", "x = (", "if x:\n    y\n  z", "for", "def f():\nx"])
+def test_setup_that_is_no_open_head(setup: str) -> None:
+    """Is as invalid as ever."""
+    with pytest.raises(InvalidTestsError):
+        read(setup, ["assert f()"], None)
