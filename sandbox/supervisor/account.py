@@ -15,6 +15,7 @@ _WORTH_A_LOOK = 4 << 20
 """Page cache is told from memory in use, which takes the kernel longest, where it can be so much more."""
 _ZYGOTE_BYTES = 4 << 20
 """Room for what a zygote has of its own, and the kernel for it: one to three megabytes."""
+_SLACK_BYTES = 8 << 20
 
 
 class Account:
@@ -30,7 +31,10 @@ class Account:
         self._cached = self._looked_at = 0
 
     def bound(self, limits: Limits, children: int, zygotes: int) -> None:
-        """A run is next. children: that its zygote forks, if they do not wait already. zygotes: inside."""
+        """A run is next. children: that its zygote forks, if they do not wait already. zygotes: inside.
+
+        Raises `OSError` while more is in use.
+        """
         memory_bytes = limits.memory_bytes + zygotes * _ZYGOTE_BYTES
         tasks = max(children, limits.processes) + zygotes
         if (memory_bytes, tasks) != self._bounds:
@@ -43,6 +47,7 @@ class Account:
         self._left_over = min(self._left_over, self._group.used_bytes())  # the kernel frees with delay
         self._group.forget_peak()
         self._before_s = self._group.cpu_time_s()
+        self._ooms = self._group.ooms()
 
     def cpu_time_s(self) -> float:
         """Of everything that ran, whoever collected it, and of the zygotes."""
@@ -63,12 +68,15 @@ class Account:
         """Whether the kernel had to kill for want of memory."""
         return self._group.ooms() > self._ooms
 
-    def settle(self) -> None:
-        """Nothing of the run is left: what is charged now is not the next one's."""
-        self._ooms = self._group.ooms()
+    def settle(self, zygotes: int) -> bool:
+        """Nothing of the run is left: what is charged now is not the next one's.
+
+        False while that is more than zygotes and page cache, and the kernel has yet to free it.
+        """
         self._left_over = self._group.used_bytes()
         if abs(self._left_over - self._looked_at) > _WORTH_A_LOOK:
             self._cached, self._looked_at = self._group.cached_bytes(), self._left_over
+        return self._left_over - self._cached < _SLACK_BYTES + zygotes * _ZYGOTE_BYTES
 
 
 def open_accounts(count: int) -> tuple[list[Account], Pool]:
@@ -85,7 +93,7 @@ def open_accounts(count: int) -> tuple[list[Account], Pool]:
         raise
     accounts = [Account(group) for group in groups]
     for account in accounts:
-        account.settle()
+        account.settle(0)
     return accounts, pool
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -23,6 +24,7 @@ _BOOT = (
 
 
 _END_S = 5.0
+_SWEPT = b'{"op": "swept"}'
 
 
 class Masters:
@@ -45,6 +47,7 @@ class Masters:
         self._on_lost = on_lost
         self._hands_over = bool(plan["handed_over"])
         self._controls: dict[str, socket.socket] = {}
+        self._sweeps: deque[Callback] = deque()
         self._process = self._start(placed, plan)
 
     def zygote(
@@ -57,8 +60,12 @@ class Masters:
             self._tell(kind, order, [theirs.fileno()])
         return Zygote(self._reactor, ours, uid, self._hands_over, on_lost)
 
-    def sweep(self, lost: int, uid: int | None) -> None:
-        """End what the zygote with pid `lost` has left behind: all of user `uid`, or all that nobody owns."""
+    def sweep(self, lost: int, uid: int | None, on_swept: Callback) -> None:
+        """End what the zygote with pid `lost` has left behind: all of user `uid`, or all that nobody owns.
+
+        on_swept: called when nothing of it is left.
+        """
+        self._sweeps.append(on_swept)
         self._tell("lean", {"op": "sweep", "lost": lost, "uid": uid})
 
     def close(self) -> None:
@@ -106,9 +113,11 @@ class Masters:
         self._reactor.watch(control.fileno(), READ, lambda: self._hear(kind, control))
 
     def _hear(self, kind: str, control: socket.socket) -> None:
-        """A master says that it is warm, or is gone."""
+        """A master says that it is warm, or has swept; or it is gone."""
         try:
-            if channel.receive_with_pid(control) is not None:
+            if (received := channel.receive_with_pid(control)) is not None:
+                if received[0] == _SWEPT:
+                    self._sweeps.popleft()()
                 return
         except BlockingIOError:
             return

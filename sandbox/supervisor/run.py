@@ -122,12 +122,13 @@ class Run:
             self._zygote.kill()
 
     def lose(self) -> None:
-        """The zygote is gone: killed with the run if memory was short, else by an accident."""
+        """The zygote is gone, and all that it had forked: killed with the run if memory was short, else by an
+        accident."""
         for streams in self._streams:
             for stream in (streams.stdin, streams.stdout, streams.stderr, streams.channel):
                 stream.close()
         outcome = Outcome(None, message=self._message)
-        if self._account is not None and self._is_out_of_memory():
+        if self._account is not None and self._started and self._is_out_of_memory():
             outcome.status = RunStatus.MEMORY_EXCEEDED
             outcome.ends = [None] * len(self.order.jobs)
             outcome.outputs = [(b"", b"", b"")] * len(self.order.jobs)
@@ -283,8 +284,9 @@ class Run:
     def _give_up(self) -> None:
         self._message = "the zygote did not answer"
         if self._zygote is not None:
-            self._zygote.destroy()
-        self.lose()
+            self._zygote.lose()
+        else:
+            self.lose()
 
     def _finish(self, outcome: Outcome) -> None:
         if self._timer is not None:

@@ -14,6 +14,9 @@ from sandbox.supervisor.tasks import TaskCount
 from sandbox.supervisor.workplace import Workplace
 from sandbox.supervisor.zygotes import Zygote
 
+_TRIES, _AGAIN_S = 500, 0.002
+"""For what the kernel frees with delay."""
+
 Report = Callable[[Order, Outcome], None]
 
 
@@ -40,6 +43,8 @@ class Seat:
         self._account = share.account
         self._zygotes: dict[str, Zygote] = {}
         self._removal = Removal(reactor)
+        self._sweeps = 0
+        self._when_swept: Callback | None = None
 
     def is_warm(self, kind: str) -> bool:
         """Whether a child of this kind waits here."""
@@ -59,27 +64,45 @@ class Seat:
 
         def ended(outcome: Outcome) -> None:
             on_end(order, outcome)
-            self._place.renew(self._removal.empty, lambda: self._leave(order, on_free))
+            self._place.renew(
+                self._removal.empty, self._reactor.later, lambda: self._leave(order, on_free, _TRIES)
+            )
 
         self.run = Run(self._reactor, order, self._place, self._account, ended)
-        others = [z for kind, z in self._zygotes.items() if kind != order.kind]
-        waiting = [zygote for zygote in others if zygote.children]
-        if waiting:  # its work folder must be this run's alone
-            waiting[0].drop_children(lambda: self._begin(order))
+        if self._sweeps:
+            self._when_swept = lambda: self._drop_others(order)
         else:
-            self._begin(order)
+            self._drop_others(order)
 
     def close(self) -> None:
         """End what runs and every zygote."""
         for zygote in self._zygotes.values():
             zygote.close()
 
-    def _begin(self, order: Order) -> None:
+    def _drop_others(self, order: Order) -> None:
+        """The work folder must be this run's alone."""
+        others = [zygote for kind, zygote in self._zygotes.items() if kind != order.kind]
+        for zygote in others:
+            zygote.want_none()
+        waiting = [zygote for zygote in others if zygote.children]
+        if waiting:
+            waiting[0].drop_children(lambda: self._begin(order, _TRIES))
+        else:
+            self._begin(order, _TRIES)
+
+    def _begin(self, order: Order, tries: int) -> None:
         if self.run is None:
             return
         zygote = self._zygote(order.kind)
         if self._account is not None:
-            self._account.bound(order.limits, len(order.jobs), len(self._zygotes))
+            try:
+                self._account.bound(order.limits, len(order.jobs), len(self._zygotes))
+            except OSError:
+                if tries:
+                    self._reactor.later(_AGAIN_S, lambda: self._begin(order, tries - 1))
+                else:
+                    self.run.lose()
+                return
         self.run.start(zygote, self._tasks.others(len(self._zygotes)))
 
     def _zygote(self, kind: str) -> Zygote:
@@ -105,14 +128,25 @@ class Seat:
             for zygote in self._zygotes.values():
                 zygote.close()
             self._zygotes.clear()
-        self._masters.sweep(lost.pid, self._uid)
-        if self.run is not None:
+        self._sweeps += 1
+        self._masters.sweep(lost.pid, self._uid, self._swept)
+
+    def _swept(self) -> None:
+        self._sweeps -= 1
+        if self._sweeps:
+            return
+        go_on, self._when_swept = self._when_swept, None
+        if go_on is not None:
+            go_on()
+        elif self.run is not None:
             self.run.lose()
 
-    def _leave(self, order: Order, on_free: Callback) -> None:
+    def _leave(self, order: Order, on_free: Callback, tries: int) -> None:
+        """Nothing of the run is left but, for some moments, what the kernel has yet to free."""
+        if self._account is not None and not self._account.settle(len(self._zygotes)) and tries:
+            self._reactor.later(_AGAIN_S, lambda: self._leave(order, on_free, tries - 1))
+            return
         self.run = None
-        if self._account is not None:
-            self._account.settle()
         on_free()
-        if self.run is None:
+        if self.run is None and not self._sweeps:
             self.prepare(order.kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import time
 from collections.abc import Callable
@@ -12,6 +13,8 @@ _MOST_ENTRIES = 20_000
 _SLOW_LOOK_S = 0.25
 """A walk through many files is not repeated more often than this."""
 _MANY = 500
+_AGAIN_S, _PATIENCE_S = 0.002, 10.0
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Workplace:
@@ -27,12 +30,13 @@ class Workplace:
         self.own_uid = uid is not None
         self._uid = uid
         self._in_memory = in_memory
-        self._parts = ("work", "tmp", "shm") if in_memory else ("work",)
+        self._parts = ("work", "tmp", "shm") if in_memory else ("work",)  # the first is made anew each time
         self._next_look = 0.0
         for part in self._parts:
             folder.make(f"{path}/{part}", uid)
         empty = os.statvfs(path)
         self._free_when_empty, self._entries_when_empty = empty.f_bfree, empty.f_ffree
+        self._folders = [os.open(f"{path}/{part}", _FOLDER) for part in self._parts[1:]]
 
     def memory_bytes(self) -> int:
         """Memory taken by files."""
@@ -53,44 +57,72 @@ class Workplace:
         return f"more than {_MOST_ENTRIES} files" if count > _MOST_ENTRIES else None
 
     def renew(
-        self, remove_slowly: Callable[[str, Callable[[], None]], None], then: Callable[[], None]
+        self,
+        remove_slowly: Callable[[str, Callable[[], None]], None],
+        later: Callable[[float, Callable[[], None]], object],
+        then: Callable[[], None],
     ) -> None:
-        """Bring back the empty state, then call `then`.
+        """Bring back the empty state, then call `then`. Raises `TimeoutError` if that cannot be had.
 
         remove_slowly: empties the folders in a folder from a process of its own and calls back; used when
-            there is much to remove.
+            there is much to remove. later: calls back after so many seconds; used while something is still
+            held, as by descriptors that were on their way through a socket.
         """
-        if self._is_renewed_at_once():
-            then()
-        elif all(folder.is_quick(f"{self.path}/{part}") for part in self._parts):
-            self._clean()
-            then()
-        else:
+        give_up = time.monotonic() + _PATIENCE_S
 
-            def emptied() -> None:
-                self._clean()
+        def go() -> None:
+            if self._is_renewed():
                 then()
+            elif time.monotonic() > give_up:
+                raise TimeoutError(f"{self.path} cannot be emptied")
+            elif all(folder.is_quick(f"{self.path}/{part}") for part in self._parts):
+                if not self._clean():
+                    later(_AGAIN_S, go)
+                else:
+                    go()
+            else:
+                remove_slowly(self.path, go)
 
-            remove_slowly(self.path, emptied)
+        go()
 
-    def _is_renewed_at_once(self) -> bool:
-        """The common case: the run has left nothing at all."""
-        for part in self._parts[1:]:
-            os.chmod(f"{self.path}/{part}", 0o700)
+    def _is_renewed(self) -> bool:
+        """Whether nothing is left, which is the common case; then all is as for the first run."""
         try:
-            self._renew_work()
+            for part in self._parts[1:]:
+                os.chmod(f"{self.path}/{part}", 0o700)
+                os.utime(f"{self.path}/{part}", (0, 0))
+            os.rmdir(f"{self.path}/work")  # whatever was set on it goes with it
+            folder.make(f"{self.path}/work", self._uid)
         except OSError:
             return False
-        return not self._in_memory or os.statvfs(self.path).f_ffree == self._entries_when_empty
+        return self._is_free() and all(map(_is_unlocked, self._folders))
 
-    def _clean(self) -> None:
-        for part in self._parts:
-            os.chmod(f"{self.path}/{part}", 0o700)
-            folder.empty(f"{self.path}/{part}")
+    def _is_free(self) -> bool:
+        """Whether the file system holds nothing, seen or unseen."""
+        if not self._in_memory:
+            return True
+        state = os.statvfs(self.path)
+        return (state.f_bfree, state.f_ffree) == (self._free_when_empty, self._entries_when_empty)
+
+    def _clean(self) -> bool:
+        """Remove what can be removed; whether there was anything to remove, and nothing went wrong."""
         self._next_look = 0.0
-        self._renew_work()
+        found = False
+        try:
+            for part in self._parts:
+                path = f"{self.path}/{part}"
+                os.chmod(path, 0o700)
+                found |= bool(os.listdir(path))
+                folder.empty(path)
+        except OSError:
+            return False
+        return found
 
-    def _renew_work(self) -> None:
-        """A new folder: whatever was set on the old one goes with it. Fails if that is not empty."""
-        os.rmdir(f"{self.path}/work")
-        folder.make(f"{self.path}/work", self._uid)
+
+def _is_unlocked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    fcntl.flock(fd, fcntl.LOCK_UN)
+    return True

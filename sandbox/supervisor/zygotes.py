@@ -100,6 +100,10 @@ class Zygote:
         """Whether it should be replaced before the next run."""
         return self._dead or self._runs >= _MOST_RUNS
 
+    def want_none(self) -> None:
+        """Fork no child when it gets ready; see `drop_children` for those that wait."""
+        self._wanted, self._on_ready = 0, None
+
     def want(self, count: int, on_ready: Callback | None = None) -> None:
         """Have `count` children wait for their jobs, which can be sent once `on_ready` is called."""
         self._wanted, self._on_ready = count, on_ready
@@ -140,8 +144,13 @@ class Zygote:
         self._reactor.forget(self._sock.fileno())
         self._sock.close()
 
-    def destroy(self) -> None:
-        """End it at once."""
+    def lose(self) -> None:
+        """It does not do what it should: end it, and tell."""
+        if not self._dead:
+            self._destroy()
+            self._on_lost()
+
+    def _destroy(self) -> None:
         if self.pid and not self._dead:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -195,7 +204,7 @@ class Zygote:
         except OSError:
             received = None
         if received is None:
-            self._lose()
+            self.lose()
             return
         message, pid, _ = received
         if message == READY:
@@ -218,7 +227,7 @@ class Zygote:
         )
         self._close_children()
         if on_done is None:
-            self._lose()  # a waiting child ended by itself
+            self.lose()  # a waiting child ended by itself
             return
         on_done(Ended(ends, use, fenced))
 
@@ -228,11 +237,6 @@ class Zygote:
             with suppress(OSError):
                 link.listen()
         return link.is_fenced
-
-    def _lose(self) -> None:
-        if not self._dead:
-            self.destroy()
-            self._on_lost()
 
     def _close_children(self) -> None:
         for link in self.children:

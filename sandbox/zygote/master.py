@@ -34,6 +34,7 @@ class Master:
             message, fds = received
             if message["op"] == "sweep":
                 self._sweep(message["lost"], message["uid"])
+                channel.send(self._control, {"op": "swept"})
             elif pid := os.fork():
                 self._zygotes.add(pid)
                 for fd in fds:
@@ -103,11 +104,20 @@ def _kill_all_of(uid: int) -> None:
     if pid == 0:
         process.become(uid)
         try:
-            os.kill(-1, signal.SIGKILL)
+            _kill_everything()
         finally:
             os._exit(0)
     with suppress(ChildProcessError):  # SIGCHLD is ignored: this only waits, so that no later zygote is hit
         os.waitpid(pid, 0)
+
+
+def _kill_everything() -> None:
+    """All that this process may signal, until there is nothing: what is being killed may still be writing."""
+    give_up = time.monotonic() + _SWEEP_S
+    with suppress(ProcessLookupError):
+        while time.monotonic() < give_up:
+            os.kill(-1, signal.SIGKILL)
+            time.sleep(0.001)
 
 
 def main(control_fd: int) -> None:

@@ -41,7 +41,7 @@ def test_orders_to_a_master_that_died_are_dropped(
         reactor.run()
         assert heard == ["lost"]
     zygote = masters.zygote(kind, None, "/nowhere", (), lambda: None)
-    masters.sweep(1, None)
+    masters.sweep(1, None, lambda: None)
     zygote.close()
     if not noticed:
         reactor.run()
