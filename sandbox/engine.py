@@ -158,23 +158,25 @@ class Sandbox:
                 yield for_case(build, index)
             return
         ahead = 1 if submission.stop_early else self._config.slot_count + 1
+        cases, compiled = submission.cases, b""
         tasks: list[asyncio.Task[RunResult]] = []
-        compiled = b""
         spent, over = 0.0, False
         try:
-            for index, case in enumerate(submission.cases):
+            for index, case in enumerate(cases):
                 if over:
                     yield CaseResult(index, RunStatus.NOT_RUN)
                     continue
-                while len(tasks) < min(index + ahead, len(submission.cases)):
-                    keep = not tasks and len(submission.cases) > ahead
-                    spec = _spec(
-                        submission, submission.cases[len(tasks)], build, keep=keep, compiled=compiled
-                    )
+                while len(tasks) < min(index + ahead, len(cases)):
+                    known = compiled if python.is_same_program(cases[len(tasks)], cases[0]) else b""
+                    keep = not tasks and len(cases) > ahead
+                    spec = _spec(submission, cases[len(tasks)], build, keep=keep, compiled=known)
                     tasks.append(asyncio.create_task(self.run_one(spec)))
                 run = await tasks[index]
                 if index == 0:
                     compiled = python.compiled(run)
+                    if compiled and run.status is RunStatus.OUTPUT_EXCEEDED:  # what was kept counts as output
+                        again = _spec(submission, case, build, keep=False, compiled=compiled)
+                        run = await self.run_one(again)
                 result = python.from_run(index, case, run)
                 spent += result.wall_time_s
                 failed = result.status is not RunStatus.EXITED or result.exit_code != 0

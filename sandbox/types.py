@@ -155,6 +155,7 @@ class CaseResult:
     calls: tuple[CallResult, ...] = ()
     """For a `CallCase`: one entry per call that finished, in order; fewer than asked if it died before."""
     asserts: AssertOutcome | None = None
+    """Of an `AssertCase`; of others only that their setup is invalid."""
 
 
 Level = Literal["none", "base", "strong", "full"]

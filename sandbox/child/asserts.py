@@ -169,6 +169,8 @@ def _prepare(
     for name in (entry_point, *tests.declared):
         if name in given:
             namespace[name] = given[name]
+        elif name in tests.declared:
+            namespace.pop(name, None)  # nobody has more than its head
     return given
 
 

@@ -6,13 +6,15 @@ import json
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from types import CodeType
+from typing import Any, NamedTuple, NoReturn
 
 from sandbox import values
-from sandbox.child import bare_stack, report, surroundings, uncaught
+from sandbox.child import bare_stack, report, setup_text, surroundings, uncaught
 from sandbox.child.nodes import NODE_CLASSES, NodeSignature
 from sandbox.child.preload import PRELOADED
-from sandbox.child.program import FILE_NAME, Program, UnusableError, choose, compile_source, with_body
+from sandbox.child.program import FILE_NAME, Program, UnusableError, choose, compile_source, defines
+from sandbox.child.test_code import InvalidTestsError
 
 MODULE_NAME = "solution"
 
@@ -23,25 +25,24 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     request = report.read(job)
     try:
         program = choose(request)
-        needs_setup = request["setup"] and not program.has_setup  # else it is part of the program
-        setup = compile_source(with_body(request["setup"]), "setup.py") if needs_setup else None
-    except UnusableError as error:
+        setup = None if program.has_setup else _setup(request["setup"])
+    except (UnusableError, InvalidTestsError) as error:
         report.send(channel_fd, {"state": error.state, "message": error.message})
         return
     os.set_inheritable(channel_fd, False)
     report.send_ready(channel_fd, program.compiled(request.get("keep", 0)))
     owner = os.getpid()
-    namespace, announced = _namespace(program), None
+    namespace, announced = _namespace(program), _Announced()
     try:
         if setup is not None:
             bare_stack.call(exec, setup, namespace)
-            announced = namespace.get(request["entry_point"])
+            announced = _Announced.of(request["setup"], request["entry_point"], namespace)
         bare_stack.call(exec, program.code, namespace)
     except BaseException as error:
         uncaught.show(error)
         _give_up(channel_fd, _words(error))
     try:
-        caller = _Caller(request["entry_point"], namespace, announced)
+        caller = _Caller(_finder(program.source, request["entry_point"], namespace, announced), namespace)
     except Exception as error:
         _give_up(channel_fd, _words(error))
     alone = len(request["calls"]) == 1
@@ -66,14 +67,34 @@ def _namespace(program: Program) -> dict[str, Any]:
     return module.__dict__
 
 
+def _setup(text: str) -> CodeType | None:
+    try:
+        return compile_source(setup_text.with_bodies(text), "setup.py") if text else None
+    except UnusableError as error:
+        raise InvalidTestsError("invalid_tests", f"setup: {error.message}") from None
+
+
+class _Announced(NamedTuple):
+    """What the setup only announces under the name of the entry point: it is never the program's."""
+
+    function: Any = None
+    method: Any = None
+
+    @classmethod
+    def of(cls, setup: str, entry_point: str, namespace: dict[str, Any]) -> _Announced:
+        """To be told between setup and program."""
+        names = setup_text.announced(setup)
+        function = namespace.get(entry_point) if entry_point in names else None
+        in_solution = bool(names & {"Solution", f"Solution.{entry_point}"})
+        method = getattr(namespace.get("Solution"), entry_point, None) if in_solution else None
+        return cls(function, method)
+
+
 class _Caller:
-    """The entry point, found anew for every call if it is a method of `Solution`.
+    """The entry point, found anew for every call if it is a method of `Solution`."""
 
-    announced: what the setup has of that name, which is not the program's.
-    """
-
-    def __init__(self, entry_point: str, namespace: dict[str, Any], announced: Any) -> None:
-        self._find = _finder(entry_point, namespace, announced)
+    def __init__(self, find: Callable[[], Callable[..., Any]], namespace: dict[str, Any]) -> None:
+        self._find = find
         self._nodes = NodeSignature(self._find(), namespace)
 
     def result(self, call: str, alone: bool) -> str:
@@ -92,18 +113,26 @@ class _Caller:
             return f'"not_plain":{json.dumps(_words(error))}'
 
 
-def _finder(entry_point: str, namespace: dict[str, Any], announced: Any) -> Callable[[], Callable[..., Any]]:
+def _finder(
+    source: str, entry_point: str, namespace: dict[str, Any], announced: _Announced
+) -> Callable[[], Callable[..., Any]]:
     """How to get at the entry point: at module level if the program put it there, else in `Solution`."""
-    found = namespace.get(entry_point)
-    if found is announced:
+    found, preloaded = namespace.get(entry_point), PRELOADED.get(entry_point)
+    if found is announced.function or (found is preloaded and not _binds(source, entry_point)):
         found = None
     solution = namespace.get("Solution")
-    has_method = isinstance(solution, type) and callable(getattr(solution, entry_point, None))
-    if callable(found) and not (has_method and found is PRELOADED.get(entry_point)):
+    method = getattr(solution, entry_point, None) if isinstance(solution, type) else None
+    has_method = callable(method) and method is not announced.method
+    if callable(found) and not (has_method and found is preloaded):
         return lambda: found
     if has_method:
         return lambda: getattr(solution(), entry_point)  # type: ignore[misc]
     raise NameError(f"name {entry_point!r} is not defined as a function")
+
+
+def _binds(source: str, name: str) -> bool:
+    """Whether a program may have put this name there itself."""
+    return "import *" in source or defines(source, name)
 
 
 def _words(error: BaseException) -> str:

@@ -8,6 +8,7 @@ import warnings
 from types import CodeType
 from typing import Any, NamedTuple
 
+from sandbox.child import setup_text
 from sandbox.child.surroundings import path_of, remember_lines
 
 FILE_NAME = "main.py"
@@ -33,14 +34,25 @@ class Program(NamedTuple):
     warned: bool = False
 
     def compiled(self, most_bytes: int) -> bytes:
-        """For `choose` in another run; empty if that takes more bytes, or would leave a warning out."""
+        """For `choose` in another run; empty if that takes more bytes, or would not do the same there."""
         if not most_bytes or self.warned:
             return b""
         try:
             compiled = marshal.dumps(tuple(self))
         except ValueError:  # nested too deeply
             return b""
-        return compiled if len(compiled) <= most_bytes else b""
+        if len(compiled) > most_bytes or not _is_same(self.code, marshal.loads(compiled)[1]):  # noqa: S302
+            return b""
+        return compiled
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether constant sets go through their items in the same order; all else is as it was."""
+    if isinstance(one, CodeType):
+        return _is_same(one.co_consts, other.co_consts)
+    if isinstance(one, frozenset) and list(one) != list(other):
+        return False
+    return not isinstance(one, tuple | frozenset) or all(map(_is_same, one, other))
 
 
 def choose(job: dict[str, Any]) -> Program:
@@ -128,7 +140,7 @@ def _first_that_is_a_program(texts: list[str], setup: str, entry_point: str | No
 
 def _compiled(text: str, setup: str, entry_point: str | None) -> Program:
     needs_setup = bool(setup and entry_point) and not defines(text, str(entry_point))
-    if needs_setup:
+    if needs_setup and not (_is_whole(text) and _is_announced(str(entry_point), setup)):
         whole = f"{setup.rstrip()}\n{text}"
         if defines(whole, str(entry_point)):
             try:
@@ -138,18 +150,18 @@ def _compiled(text: str, setup: str, entry_point: str | None) -> Program:
     return Program(text, compile_source(text))
 
 
-def with_body(setup: str) -> str:
-    """A setup that ends with the head of a function, as prompts and starter code do, with a body that does
-    nothing; any other as it is."""
+def _is_whole(text: str) -> bool:
+    """Whether it is a module by itself, and so no body of a head in a setup."""
     try:
-        compile(setup, FILE_NAME, "exec", dont_inherit=True)
-    except IndentationError:
-        lines = [line for line in setup.splitlines() if not is_blank(line)]
-        indentation = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())] if lines else ""
-        return f"{setup.rstrip()}\n{indentation}    pass\n"
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        pass
-    return setup
+        compile_source(text)
+    except UnusableError:
+        return False
+    return True
+
+
+def _is_announced(name: str, setup: str) -> bool:
+    announced = setup_text.announced(setup)
+    return bool(announced & {name, f"Solution.{name}"})
 
 
 def compile_source(source: str, file_name: str = FILE_NAME) -> CodeType:

@@ -11,14 +11,12 @@ from io import StringIO
 from types import CodeType
 from typing import NamedTuple
 
-from sandbox.child import elsewhere, outside
-from sandbox.child.program import UnusableError, compile_source, with_body
+from sandbox.child import elsewhere, outside, setup_text
+from sandbox.child.program import UnusableError, compile_source
 
 _WORD = re.compile(r"\w+")
 _ASSERTING = re.compile(r"(?:assert|fail|raises|expect|check|verify|exit)", re.IGNORECASE)
 """Calls that can make a test fail, by the last part of their name."""
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class InvalidTestsError(Exception):
@@ -34,9 +32,9 @@ class Examined(NamedTuple):
     """Compiled test code.
 
     words: everything in it that could be a name. needed: names that only a program can define. classes: those
-    of them that it takes for classes. dotted: names before a dot. declared: functions that the setup only
-    announces. overridden: built-in names by which the program is called. decorated: classes that go through
-    decorators of the program. calls_check: `check` is to be called with the entry point.
+    of them that it takes for classes. dotted: names before a dot. declared: functions and classes that the
+    setup only announces. overridden: built-in names by which the program is called. decorated: classes that
+    go through decorators of the program. calls_check: `check` is to be called with the entry point.
     """
 
     setup: CodeType
@@ -53,7 +51,8 @@ class Examined(NamedTuple):
 
 def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bool = True) -> Examined:
     """Compile and examine test code; raises InvalidTestsError. apart: the program has another process."""
-    setup = with_body(setup)
+    announced = setup_text.announced(setup)
+    setup = setup_text.with_bodies(setup)
     setup_tree, *trees = [_parse(text) for text in (setup, *texts)]
     body = [statement for tree in trees for statement in tree.body]
     calls_check = _only_defines_check(body)
@@ -64,8 +63,8 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bo
         raise InvalidTestsError("asserts_nothing", "no assertion in the test code can be reached")
     setup_code, codes = _compile(setup, "setup.py"), tuple(_compile(text, "tests.py") for text in texts)
     words = frozenset(word for text in (setup, *texts) for word in _WORD.findall(text))
-    declared = frozenset(_declared(setup_tree.body))
-    functions = {part.name for part in setup_tree.body if isinstance(part, _Function)} & declared
+    declared = frozenset(name for name in announced if "." not in name)
+    functions = {part.name for part in setup_tree.body if isinstance(part, setup_text.Function)} & declared
     all_trees = [setup_tree, *trees]
     told = outside.names(all_trees)
     needed = words if told is None else told
@@ -150,7 +149,9 @@ def _compile(text: str, name: str) -> CodeType:
 
 def _only_defines_check(body: Sequence[ast.stmt]) -> bool:
     """HumanEval's shape: a function `check`, and nothing at module level that uses it."""
-    defines = any(isinstance(statement, _Function) and statement.name == "check" for statement in body)
+    defines = any(
+        isinstance(statement, setup_text.Function) and statement.name == "check" for statement in body
+    )
     return defines and "check" not in _names_used(_at_once(body))
 
 
@@ -159,7 +160,7 @@ def _reachable(body: Sequence[ast.stmt], called: set[str]) -> list[ast.AST]:
     definitions: dict[str, list[ast.AST]] = {}
     for statement in body:
         for node in ast.walk(statement):
-            if isinstance(node, _Function | ast.ClassDef):
+            if isinstance(node, setup_text.Function | ast.ClassDef):
                 definitions.setdefault(node.name, []).append(node)
     nodes = list(_at_once(body))
     known: set[str] = set()
@@ -188,7 +189,7 @@ def _at_once(body: Iterable[ast.stmt]) -> Iterable[ast.AST]:
     pending: list[ast.AST] = list(body)
     while pending:
         node = pending.pop()
-        if isinstance(node, _Function | ast.ClassDef):
+        if isinstance(node, setup_text.Function | ast.ClassDef):
             pending.extend(node.decorator_list)
             continue
         yield node
@@ -266,26 +267,3 @@ def _is_open(condition: ast.expr) -> bool:
     if isinstance(condition, ast.Constant):
         return not condition.value
     return any(isinstance(part, ast.Name) for part in ast.walk(condition))
-
-
-def _declared(body: Iterable[ast.stmt]) -> Iterable[str]:
-    """Functions and classes that the setup only announces: a head, and a body that does nothing."""
-    for statement in body:
-        if isinstance(statement, _Function | ast.ClassDef) and _announces(statement):
-            yield statement.name
-
-
-def _announces(statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
-    if isinstance(statement, ast.ClassDef):
-        methods = [part for part in statement.body if isinstance(part, _Function)]
-        rest = [part for part in statement.body if not isinstance(part, _Function)]
-        return bool(methods) and all(map(_announces, methods)) and all(map(_does_nothing, rest))
-    return all(map(_does_nothing, statement.body))
-
-
-def _does_nothing(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Raise):
-        return "NotImplementedError" in ast.dump(statement)
-    return isinstance(statement, ast.Pass) or (
-        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    )

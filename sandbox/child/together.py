@@ -45,6 +45,8 @@ def _outcome(tests: test_code.Examined, program: Program, entry_point: str | Non
         for name in (entry_point, *tests.declared):
             if name in given:
                 namespace[name] = given[name]
+            elif name in tests.declared:
+                namespace.pop(name, None)  # nobody has more than its head
         return given
 
     return asserts.decide(tests, entry_point, namespace, prepare, None)

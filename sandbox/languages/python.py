@@ -58,6 +58,13 @@ def to_run(
     return RunSpec((Child("asserts", tests.encode()), Child("candidate", job)), limits, zygote)
 
 
+def is_same_program(one: Case, other: Case) -> bool:
+    """Whether both cases make the same program of the same texts."""
+    if isinstance(one, CallCase) and isinstance(other, CallCase):
+        return (one.setup, one.entry_point) == (other.setup, other.entry_point)
+    return isinstance(one, ScriptCase) and isinstance(other, ScriptCase)
+
+
 def compiled(run: RunResult) -> bytes:
     """The program as the first run of it has compiled it, if that was asked to keep it and could.
 
@@ -76,7 +83,11 @@ def from_run(index: int, case: Case, run: RunResult) -> CaseResult:
     # The harness's first word and an answer for each call; a program may have written millions more.
     wanted = 1 + (len(case.calls) if isinstance(case, CallCase) else 0)
     messages = list(islice(_messages(run.children[-1].channel), wanted))
-    asserts = _assert_outcome(child.channel, case.nonce) if isinstance(case, AssertCase) else None
+    asserts = None
+    if isinstance(case, AssertCase):
+        asserts = _assert_outcome(child.channel, case.nonce)
+    elif messages and messages[0].get("state") == "invalid_tests":
+        asserts = AssertOutcome("invalid_tests", str(messages[0].get("message", ""))[:2048])
     if asserts is not None and asserts.state in _FAULTY_TESTS:
         status, message = run.status, ""  # found before the program was looked at
     else:

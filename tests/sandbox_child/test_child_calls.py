@@ -213,14 +213,21 @@ HEADS = [
     "import math\ndef f(\n    x,\n) -> int:\n    # adds\n",
     'def f(x):\n    """Add."""\n',
     "def f(x): pass",
+    "def g(y):\n    \ndef f(x):\n    ",
 ]
-STARTER = "class Solution:\n    def f(self, x):\n        "
+STARTERS = [
+    "class Solution:\n    def f(self, x):\n        ",
+    "class Solution:\n    def f(self, x):\n        pass\n",
+    "class Solution:\n    def g(self):\n    \n    def f(self, x):\n",
+    "class Solution:\n        def f(self,\n  x):\n",
+    "class Solution:\n    MOD = 10\n    def f(self, x):\n        ",
+]
+WITH_FUNCTION = "def f(x): return x + 5"
+WITH_METHOD = "class Solution:\n    def f(self, x): return x + 5"
 
 
-@pytest.mark.parametrize("setup", [*HEADS, STARTER])
-@pytest.mark.parametrize(
-    "source", ["def f(x): return x + 5", "class Solution:\n    def f(self, x): return x + 5"]
-)
+@pytest.mark.parametrize("setup", [*HEADS, *STARTERS])
+@pytest.mark.parametrize("source", [WITH_FUNCTION, WITH_METHOD])
 def test_setup_may_announce_what_the_program_defines(setup: str, source: str) -> None:
     """As prompts and starter code do; where the program has it is the program's choice."""
     assert call(source, (1,), setup=setup).calls == (CallResult(6),)
@@ -232,7 +239,56 @@ def test_open_heads_take_a_body(setup: str) -> None:
     assert call("    return x + 5\n", (1,), setup=setup).calls == (CallResult(6),)
 
 
-def test_what_a_setup_announces_is_no_answer() -> None:
-    """A program that defines nothing in the end is asked for nothing."""
-    result = call("if False:\n    def f(x): return None", (1,), setup="def f(x): pass")
-    assert "NameError" in str(result.calls[0].error)
+@pytest.mark.parametrize("setup", [*HEADS, *STARTERS])
+@pytest.mark.parametrize(
+    "source",
+    ["y = 1", "if False:\n    def f(x): return None", "class Solution: pass", "def h(x): return None"],
+)
+def test_what_a_setup_announces_is_no_answer(setup: str, source: str) -> None:
+    """A program that defines nothing is asked for nothing, and `null` expected is not thereby earned."""
+    assert "NameError" in str(call(source, (1,), setup=setup).calls[0].error)
+
+
+@pytest.mark.parametrize("setup", STARTERS)
+def test_what_is_inherited_from_a_setup_is_no_answer(setup: str) -> None:
+    """A program may extend the class of its starter code, which gives it nothing."""
+    assert "NameError" in str(call("class Solution(Solution): pass", (1,), setup=setup).calls[0].error)
+
+
+OF_BOTH = [
+    ("from math import *", "from math import floor as f"),
+    ("from math import floor as f", "from math import floor as f"),
+    ("def g(x): return x + 1\nf = g", "f = g"),
+    ("def f(x): return helper(x)\ndef helper(x):\n    ", "def helper(x): return x"),
+    ("def f(x): return x", "y = 1"),
+]
+
+
+@pytest.mark.parametrize(("setup", "source"), OF_BOTH)
+def test_what_a_setup_has_whole_may_be_the_programs(setup: str, source: str) -> None:
+    """Only what it merely announces is not."""
+    assert call(source, (1,), setup=setup).calls[0].error is None
+
+
+@pytest.mark.parametrize("setup", ["def f(", "x = (", "if x:\n    y\n  z", "for"])
+def test_setup_that_does_not_compile_is_no_fault_of_the_program(setup: str) -> None:
+    """It is said to be invalid, whatever the program is."""
+    outcome = call(WITH_FUNCTION, (1,), setup=setup).asserts
+    assert outcome is not None
+    assert outcome.state == "invalid_tests"
+
+
+@pytest.mark.parametrize(
+    ("source", "right"),
+    [
+        ("x = 1", False),
+        ("from math import gcd", True),
+        ("from math import *", True),
+        ("import math\ngcd = math.gcd", True),
+        ("class Solution:\n    def gcd(self, a, b): return 4", True),
+    ],
+)
+def test_what_is_there_without_import_is_no_answer(source: str, right: bool) -> None:
+    """Names of the library that a program finds are its own only once it has put them there."""
+    result = run_case(Program("python", (source,)), CallCase("gcd", (Call((8, 12)),)))
+    assert (result.calls == (CallResult(4),)) is right

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from bare import run_one
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.child import program
+from sandbox.config import SandboxConfig
 from sandbox.engine import Sandbox
 from sandbox.languages import python
 from sandbox.run import ChildResult, RunResult, RunSpec
@@ -66,6 +69,8 @@ def _comparable(result: CaseResult) -> CaseResult:
 
 NOT_KEPT = {
     "the compiler warns": ("print(1 is 1)", True, Limits()),
+    "a set in another order": ("for n in {8, 0, 16}: print(n)", True, Limits()),
+    "such a set inside": ("def f():\n    return [x for x in (1,) if (x, {8, 0, 16})]", True, Limits()),
     "nothing asked for": ("print(1)", False, Limits()),
     "no program": ("def", True, Limits()),
     "no code": ("# nothing", True, Limits()),
@@ -96,6 +101,15 @@ def test_anything_on_the_channel(body: bytes) -> None:
         assert python.compiled(RunResult(RunStatus.EXITED, (child,), 0.0, 0.0, 0)) == b""
 
 
+@pytest_asyncio.fixture
+async def sandbox_of_one(tmp_path: Path) -> AsyncIterator[Sandbox]:
+    """A real one with one slot."""
+    sandbox = Sandbox(SandboxConfig(run_dir=str(tmp_path), slots=1))
+    await sandbox.start()
+    yield sandbox
+    await sandbox.close()
+
+
 class _Recorded(Sandbox):
     """Keeps what it was asked to run."""
 
@@ -110,8 +124,6 @@ class _Recorded(Sandbox):
 @pytest.mark.parametrize(("count", "kept"), [(1, 0), (3, 0), (4, 1), (9, 6)])
 async def test_only_the_first_of_many_is_compiled(count: int, kept: int) -> None:
     """As many as begin at once compile for themselves: two slots, and one run that waits for them."""
-    from sandbox.config import SandboxConfig
-
     sandbox = _Recorded(SandboxConfig(run_dir="/nowhere", slots=2))
     sandbox.specs = []
     cases = tuple(ScriptCase(b"%d" % number) for number in range(count))
@@ -137,3 +149,27 @@ def test_code_is_taken_where_its_file_would_lie_here(monkeypatch: pytest.MonkeyP
     again = program.choose({"compiled": compiled})
     assert again.code.co_filename == f"{tmp_path}/main.py"
     assert again.source == chosen.source
+
+
+def test_other_sets_are_kept() -> None:
+    """Most sets come back as they were."""
+    job = JOB | {"texts": ["x = input()\nprint(x in {'a', 'b', 'c'}, x in {1, 2, 3})"]}
+    assert program.choose(job).compiled(1 << 20)
+
+
+async def test_unlike_cases_are_other_programs(sandbox_of_one: Sandbox) -> None:
+    """What a setup goes before, or an entry point chooses, is not taken from a case with another."""
+    texts = ("def f(x): return x", "def g(x): return -x")
+    cases = (*[CallCase("f", (Call((1,)),))] * 4, CallCase("g", (Call((1,)),)), ScriptCase(b""))
+    submission = Submission(Program("python", texts), cases)
+    results = [result async for result in sandbox_of_one.run(submission)]
+    assert [call.value for result in results for call in result.calls] == [1, 1, 1, 1, -1]
+
+
+async def test_what_is_kept_takes_no_room_from_answers(sandbox_of_one: Sandbox) -> None:
+    """An answer as large as may be is one in the first case too."""
+    lines = "".join(f"a{n} = ({n}.5, 'q{n}')\n" for n in range(2500))
+    program = Program("python", (f"{lines}def f(n): return 'x' * n",))
+    submission = Submission(program, (CallCase("f", (Call((600_000,)),)),) * 4, Limits(output_bytes=1 << 20))
+    results = [result async for result in sandbox_of_one.run(submission)]
+    assert [result.status for result in results] == [RunStatus.EXITED] * 4

@@ -111,7 +111,7 @@ def test_announced_classes_and_open_heads(setup: str, declared: set[str]) -> Non
     assert read(setup, ["assert A().f(1) or f(1)"], None).declared == declared
 
 
-@pytest.mark.parametrize("setup", ["def f(", "x = (", "if x:\n    y\n  z", "for", "def f():\nx"])
+@pytest.mark.parametrize("setup", ["def f(", "x = (", "if x:\n    y\n  z", "for"])
 def test_setup_that_is_no_open_head(setup: str) -> None:
     """Is as invalid as ever."""
     with pytest.raises(InvalidTestsError):

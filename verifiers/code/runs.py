@@ -178,7 +178,12 @@ async def _judge_output(result: CaseResult, case: StdinCase, how: TextCompare) -
 
 
 def _judge_call(result: CaseResult, index: int, case: FunctionCase, tests: FunctionTests) -> JudgedCase:
-    """One call of a run; none passes in a process that did not end well (R4)."""
+    """One call of a run; none passes in a process that did not end well (R4).
+
+    Raises InvalidTestsError for a setup that is none.
+    """
+    if result.asserts is not None:
+        raise InvalidTestsError(result.asserts.message)
 
     def answer(result: CaseResult) -> JudgedCase:
         if index >= len(result.calls):
