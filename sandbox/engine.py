@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from sandbox.languages import native, python
 from sandbox.languages.all import ALL, readable
 from sandbox.languages.language import first_version
 from sandbox.languages.native import Build
-from sandbox.run import Child, ChildResult, RunResult, RunSpec
+from sandbox.run import Child, ChildResult, RunResult, RunSpec, from_frame, to_frame
 from sandbox.types import (
     Case,
     CaseResult,
@@ -209,18 +209,11 @@ class Sandbox:
                 await self.start()
             if reason := self._refusal():
                 raise SandboxUnavailable(reason)
-            header = {
-                "kind": spec.zygote,
-                "alone": alone,
-                "limits": _as_header(spec.limits),
-                "harnesses": [child.harness for child in spec.children],
-            }
-            blobs = [blob for child in spec.children for blob in (child.job, child.stdin)]
             try:
-                answer, streams = await self._connection.run(header, blobs)
+                answer = await self._connection.run(*to_frame(spec, alone))
             except SupervisorLost:
                 return None
-        return _result(answer, streams) if answer["status"] is not None else None
+        return from_frame(*answer)
 
     async def _blame(self, spec: RunSpec) -> RunResult:
         """The run was lost twice: its own doing, if a control program is not lost."""
@@ -288,10 +281,6 @@ def _bounded(limits: Limits, most: Limits) -> Limits:
     return replace(limits, **bounded)
 
 
-_as_header = lru_cache(_DIFFERENT_LIMITS)(asdict)
-"""Of limits. Nobody changes what it gives."""
-
-
 def _spec(submission: Submission, case: Case, build: Build | None, *, keep: bool, compiled: bytes) -> RunSpec:
     if build is None:
         return python.to_run(submission.program, case, submission.limits, keep=keep, compiled=compiled)
@@ -303,28 +292,6 @@ def _version(result: RunResult | None) -> str:
     if result is None or result.status is not RunStatus.EXITED or result.children[0].exit_code != 0:
         return ""
     return first_version((result.children[0].stdout + result.children[0].stderr).decode("utf-8", "replace"))
-
-
-def _result(answer: dict[str, Any], streams: list[bytes]) -> RunResult:
-    ends = answer["ends"] or [None] * (len(streams) // 3)
-    children = tuple(
-        ChildResult(
-            exit_code=end if end is not None and end >= 0 else None,
-            signal=-end if end is not None and end < 0 else None,
-            stdout=streams[3 * index],
-            stderr=streams[3 * index + 1],
-            channel=streams[3 * index + 2],
-        )
-        for index, end in enumerate(ends)
-    )
-    return RunResult(
-        status=RunStatus(answer["status"]),
-        children=children,
-        cpu_time_s=answer["cpu_time_s"],
-        wall_time_s=answer["wall_time_s"],
-        peak_memory_bytes=answer["peak_memory_bytes"],
-        message=answer["message"],
-    )
 
 
 async def _cancel(tasks: list[asyncio.Task[RunResult]]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, Literal
 
 from sandbox.types import Limits, RunStatus
 
@@ -62,3 +64,43 @@ class RunResult:
     peak_memory_bytes: int
     reran: bool = False
     message: str = ""
+
+
+def to_frame(spec: RunSpec, alone: bool) -> tuple[dict[str, Any], list[bytes]]:
+    """Header and byte strings by which the supervisor is asked for a run. alone: beside no other."""
+    header = {
+        "kind": spec.zygote,
+        "alone": alone,
+        "limits": _as_header(spec.limits),
+        "harnesses": [child.harness for child in spec.children],
+    }
+    return header, [blob for child in spec.children for blob in (child.job, child.stdin)]
+
+
+def from_frame(answer: Mapping[str, Any], streams: Sequence[bytes]) -> RunResult | None:
+    """What the supervisor answers; None for a run whose zygote was lost."""
+    if answer["status"] is None:
+        return None
+    ends = answer["ends"] or [None] * (len(streams) // 3)
+    children = tuple(
+        ChildResult(
+            exit_code=end if end is not None and end >= 0 else None,
+            signal=-end if end is not None and end < 0 else None,
+            stdout=streams[3 * index],
+            stderr=streams[3 * index + 1],
+            channel=streams[3 * index + 2],
+        )
+        for index, end in enumerate(ends)
+    )
+    return RunResult(
+        status=RunStatus(answer["status"]),
+        children=children,
+        cpu_time_s=answer["cpu_time_s"],
+        wall_time_s=answer["wall_time_s"],
+        peak_memory_bytes=answer["peak_memory_bytes"],
+        message=answer["message"],
+    )
+
+
+_as_header = lru_cache(64)(asdict)
+"""Of limits, of which requests mostly have the same few. Nobody changes what it gives."""
