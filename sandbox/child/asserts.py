@@ -169,7 +169,7 @@ def _prepare(
     for name in (entry_point, *tests.declared):
         if name in given:
             namespace[name] = given[name]
-        elif name in tests.declared:
+        elif name in tests.vacant:
             namespace.pop(name, None)  # nobody has more than its head
     return given
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from types import CodeType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from sandbox import values
 from sandbox.child import bare_stack, report, setup_text, surroundings, uncaught
@@ -32,11 +32,11 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     os.set_inheritable(channel_fd, False)
     report.send_ready(channel_fd, program.compiled(request.get("keep", 0)))
     owner = os.getpid()
-    namespace, announced = _namespace(program), _Announced()
+    namespace, announced = _namespace(program), list[Any]()
     try:
         if setup is not None:
             bare_stack.call(exec, setup, namespace)
-            announced = _Announced.of(request["setup"], request["entry_point"], namespace)
+            announced = _announced(request["setup"], namespace)
         bare_stack.call(exec, program.code, namespace)
     except BaseException as error:
         uncaught.show(error)
@@ -74,20 +74,15 @@ def _setup(text: str) -> CodeType | None:
         raise InvalidTestsError("invalid_tests", f"setup: {error.message}") from None
 
 
-class _Announced(NamedTuple):
-    """What the setup only announces under the name of the entry point: it is never the program's."""
-
-    function: Any = None
-    method: Any = None
-
-    @classmethod
-    def of(cls, setup: str, entry_point: str, namespace: dict[str, Any]) -> _Announced:
-        """To be told between setup and program."""
-        names = setup_text.announced(setup)
-        function = namespace.get(entry_point) if entry_point in names else None
-        in_solution = bool(names & {"Solution", f"Solution.{entry_point}"})
-        method = getattr(namespace.get("Solution"), entry_point, None) if in_solution else None
-        return cls(function, method)
+def _announced(setup: str, namespace: dict[str, Any]) -> list[Any]:
+    """Functions that the setup only announces, to be collected between setup and program: they are never the
+    program's, by whatever name it has them."""
+    found = []
+    for name in setup_text.announced(setup).names:
+        owner, _, method = name.rpartition(".")
+        within = vars(namespace[owner]) if isinstance(namespace.get(owner), type) else namespace
+        found.append(within.get(method))
+    return [one for one in found if one is not None]
 
 
 class _Caller:
@@ -114,20 +109,31 @@ class _Caller:
 
 
 def _finder(
-    source: str, entry_point: str, namespace: dict[str, Any], announced: _Announced
+    source: str, entry_point: str, namespace: dict[str, Any], announced: list[Any]
 ) -> Callable[[], Callable[..., Any]]:
     """How to get at the entry point: at module level if the program put it there, else in `Solution`."""
     found, preloaded = namespace.get(entry_point), PRELOADED.get(entry_point)
-    if found is announced.function or (found is preloaded and not _binds(source, entry_point)):
+    if _is_among(found, announced) or (found is preloaded and not _binds(source, entry_point)):
         found = None
     solution = namespace.get("Solution")
-    method = getattr(solution, entry_point, None) if isinstance(solution, type) else None
-    has_method = callable(method) and method is not announced.method
+    has_method = isinstance(solution, type) and callable(getattr(solution, entry_point, None))
+    if has_method and _is_among(_defined(solution, entry_point), announced):  # type: ignore[arg-type]
+        has_method = False
     if callable(found) and not (has_method and found is preloaded):
         return lambda: found
     if has_method:
         return lambda: getattr(solution(), entry_point)  # type: ignore[misc]
     raise NameError(f"name {entry_point!r} is not defined as a function")
+
+
+def _is_among(found: Any, announced: list[Any]) -> bool:
+    """Whether it is one of them, or one of them bound to something."""
+    return any(one is found or one is getattr(found, "__func__", None) for one in announced)
+
+
+def _defined(kind: type, name: str) -> Any:
+    """What the class or one of its bases has of that name, as it stands there."""
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
 
 
 def _binds(source: str, name: str) -> bool:

@@ -160,8 +160,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _is_announced(name: str, setup: str) -> bool:
-    announced = setup_text.announced(setup)
-    return bool(announced & {name, f"Solution.{name}"})
+    return bool(setup_text.announced(setup).names & {name, f"Solution.{name}"})
 
 
 def compile_source(source: str, file_name: str = FILE_NAME) -> CodeType:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 _FILE_NAME = "setup.py"
 _OPEN = re.compile(r"expected an indented block after .* on line (\d+)")
+_NEW_LINE = re.compile(r"\r\n|\r|\n")
+"""As the compiler counts."""
 _MOST_HEADS = 100
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -17,7 +20,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def with_bodies(setup: str) -> str:
     """A setup with heads that nothing follows, as prompts and starter code have them, with bodies that do
     nothing; any other as it is."""
-    lines = [*setup.splitlines(), "pass"]
+    lines = [*_NEW_LINE.split(setup), "pass"]
     for count in range(_MOST_HEADS):
         try:
             compile("\n".join(lines) + "\n", _FILE_NAME, "exec", dont_inherit=True)
@@ -35,40 +38,44 @@ def with_bodies(setup: str) -> str:
     return setup
 
 
-def announced(setup: str) -> frozenset[str]:
-    """Names of functions and classes at module level that the setup only announces, and in `Solution` of
-    methods, as `Solution.name`. A class whose last method is an open head is announced as a whole."""
+class Announced(NamedTuple):
+    """What a setup only announces: names at module level, and `Class.method` of its classes.
+
+    open: the class or function at its end whose body is missing; empty if there is none.
+    """
+
+    names: frozenset[str] = frozenset()
+    open: str = ""
+
+    def of(self, entry_point: str | None) -> frozenset[str]:
+        """Names that are the program's or nobody's: its entry point, `Solution`, what is open at the end."""
+        solution = {"Solution"} if any(name.startswith("Solution.") for name in self.names) else set()
+        return frozenset((self.names & {str(entry_point)}) | solution | ({self.open} - {""}))
+
+
+def announced(setup: str) -> Announced:
+    """What `setup` announces; nothing if it does not compile."""
     closed = with_bodies(setup)
     try:
         tree = ast.parse(closed)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
-    names = set(_announced(tree.body))
+        return Announced()
     definitions = [part for part in tree.body if isinstance(part, Function | ast.ClassDef)]
-    if closed != setup and definitions and _ends_open(definitions[-1]):
-        names.add(definitions[-1].name)
-    return frozenset(names)
+    is_open = closed != setup and bool(definitions) and _ends_open(definitions[-1])
+    return Announced(frozenset(_announced(tree.body)), definitions[-1].name if is_open else "")
 
 
 def _announced(body: list[ast.stmt]) -> Iterator[str]:
     for statement in body:
-        if isinstance(statement, Function | ast.ClassDef) and _announces(statement):
+        if isinstance(statement, Function) and all(map(_does_nothing, statement.body)):
             yield statement.name
-        if isinstance(statement, ast.ClassDef):
-            methods = [part for part in statement.body if isinstance(part, Function)]
-            yield from (f"{statement.name}.{part.name}" for part in methods if _announces(part))
-
-
-def _announces(statement: ast.stmt) -> bool:
-    """A function that does nothing, or a class of such methods and nothing else."""
-    if isinstance(statement, ast.ClassDef):
-        methods = [part for part in statement.body if isinstance(part, Function)]
-        rest = [part for part in statement.body if not isinstance(part, Function)]
-        return bool(methods) and all(map(_announces, methods)) and all(map(_does_nothing, rest))
-    return isinstance(statement, Function) and all(map(_does_nothing, statement.body))
+        elif isinstance(statement, ast.ClassDef):
+            yield from (f"{statement.name}.{name}" for name in _announced(statement.body))
 
 
 def _does_nothing(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Return):
+        return statement.value is None or ast.dump(statement.value) == ast.dump(ast.Constant(None))
     if isinstance(statement, ast.Raise):
         return "NotImplementedError" in ast.dump(statement)
     return isinstance(statement, ast.Pass) or (

@@ -32,9 +32,10 @@ class Examined(NamedTuple):
     """Compiled test code.
 
     words: everything in it that could be a name. needed: names that only a program can define. classes: those
-    of them that it takes for classes. dotted: names before a dot. declared: functions and classes that the
-    setup only announces. overridden: built-in names by which the program is called. decorated: classes that
-    go through decorators of the program. calls_check: `check` is to be called with the entry point.
+    of them that it takes for classes. dotted: names before a dot. declared: what the setup only announces.
+    vacant: of that, what is nobody's where no program defines it. overridden: built-in names by which the
+    program is called. decorated: classes that go through decorators of the program. calls_check: `check` is
+    to be called with the entry point.
     """
 
     setup: CodeType
@@ -44,6 +45,7 @@ class Examined(NamedTuple):
     classes: frozenset[str]
     dotted: frozenset[str]
     declared: frozenset[str]
+    vacant: frozenset[str]
     overridden: frozenset[str]
     decorated: frozenset[str]
     calls_check: bool
@@ -63,7 +65,8 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bo
         raise InvalidTestsError("asserts_nothing", "no assertion in the test code can be reached")
     setup_code, codes = _compile(setup, "setup.py"), tuple(_compile(text, "tests.py") for text in texts)
     words = frozenset(word for text in (setup, *texts) for word in _WORD.findall(text))
-    declared = frozenset(name for name in announced if "." not in name)
+    vacant = announced.of(entry_point)
+    declared = frozenset(name for name in announced.names if "." not in name) | vacant
     functions = {part.name for part in setup_tree.body if isinstance(part, setup_text.Function)} & declared
     all_trees = [setup_tree, *trees]
     told = outside.names(all_trees)
@@ -87,6 +90,7 @@ def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bo
         classes=frozenset(name for name in _taken_for_classes(all_trees) if name in needed) - functions,
         dotted=frozenset(_dotted(all_trees)),
         declared=declared,
+        vacant=vacant,
         overridden=overridden,
         decorated=frozenset(_decorated(all_trees, needed)),
         calls_check=calls_check,

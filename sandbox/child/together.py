@@ -38,14 +38,14 @@ def _outcome(tests: test_code.Examined, program: Program, entry_point: str | Non
 
     def prepare() -> dict[str, Any]:
         bare_stack.call(exec, program.code, namespace)
-        given = candidate.chosen(namespace, sorted(tests.needed), entry_point)
+        given = candidate.chosen(namespace, sorted(tests.needed | tests.declared), entry_point)
         namespace["__name__"] = "__main__"
         sys.modules["__main__"] = module
         bare_stack.call(exec, tests.setup, namespace)
         for name in (entry_point, *tests.declared):
             if name in given:
                 namespace[name] = given[name]
-            elif name in tests.declared:
+            elif name in tests.vacant:
                 namespace.pop(name, None)  # nobody has more than its head
         return given
 

@@ -118,6 +118,17 @@ def tasks_of_user(uid: int) -> int:
     return count
 
 
+def others_of_user(uid: int) -> bool:
+    """Whether a user has a process besides this one; hidden ones count too, as far as /proc shows them."""
+    marks = (f"\nUid:\t{uid}\t", f"\nPid:\t{os.getpid()}\n")
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            status = _read(f"/proc/{name}/status")
+            if marks[0] in status and marks[1] not in status:
+                return True
+    return False
+
+
 def _cut(line: str) -> tuple[str, str, str]:
     return line.partition(":")
 

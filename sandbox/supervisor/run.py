@@ -147,6 +147,9 @@ class Run:
         if listeners := zygote.take_listeners():
             self._referee = Referee(self._reactor, zygote.pid, listeners, limits.processes)
         self._started = self._given = time.monotonic()
+        if self._reason is not None:  # it was ended while it waited for this
+            zygote.kill()
+            return
         for index, (link, job) in enumerate(zip(zygote.children, self.order.jobs, strict=True)):
             peer = [peers[index].fileno()] if peers else []
             self._streams.append(self._equip(link, job, tasks, peer))

@@ -104,20 +104,21 @@ def _kill_all_of(uid: int) -> None:
     if pid == 0:
         process.become(uid)
         try:
-            _kill_everything()
+            _kill_everything(uid)
         finally:
             os._exit(0)
     with suppress(ChildProcessError):  # SIGCHLD is ignored: this only waits, so that no later zygote is hit
         os.waitpid(pid, 0)
 
 
-def _kill_everything() -> None:
-    """All that this process may signal, until there is nothing: what is being killed may still be writing."""
+def _kill_everything(uid: int) -> None:
+    """All of this user, until there is nothing: what is being killed may still be writing."""
     give_up = time.monotonic() + _SWEEP_S
     with suppress(ProcessLookupError):
-        while time.monotonic() < give_up:
-            os.kill(-1, signal.SIGKILL)
+        os.kill(-1, signal.SIGKILL)
+        while procfs.others_of_user(uid) and time.monotonic() < give_up:
             time.sleep(0.001)
+            os.kill(-1, signal.SIGKILL)
 
 
 def main(control_fd: int) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +14,7 @@ import pytest_asyncio
 from hosts import script, started
 
 from sandbox.engine import Sandbox
+from sandbox.layers import process, procfs
 from sandbox.types import CaseResult, Limits, RunStatus
 
 LIMITS = Limits(cpu_time_s=5, memory_bytes=64 << 20, processes=2)
@@ -129,6 +133,35 @@ async def test_what_was_in_flight_is_gone(seat: Sandbox, name: str) -> None:
         await run(seat, IN_FLIGHT.format(megabytes), limits)
         result = await run(seat, source, next_limits)
         assert (result.status, result.stdout, result.stderr) == (RunStatus.EXITED, b"1\n", b"")
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.003, 0.01, 0.03, 0.06])
+@pytest.mark.parametrize("source", ["import numpy, time\ntime.sleep(1e5)", "import numpy\nwhile 1: pass"])
+async def test_a_run_that_is_given_up_before_it_begins(seat: Sandbox, source: str, delay_s: float) -> None:
+    """It never begins, or is ended as it does; the seat goes on to the next."""
+    given_up = asyncio.create_task(run(seat, source))
+    await asyncio.sleep(delay_s)
+    given_up.cancel()
+    await asyncio.gather(given_up, return_exceptions=True)
+    result = await asyncio.wait_for(run(seat, "print(1)"), 60)
+    assert (result.status, result.stdout) == (RunStatus.EXITED, b"1\n")
+
+
+def test_whoever_else_there_is_of_a_user() -> None:
+    """Its processes are seen, hidden or not, until they are gone; one's own does not count."""
+    if os.geteuid() != 0:
+        pytest.skip("needs another user")
+    uid = 60999
+    pid = os.fork()
+    if pid == 0:
+        process.become(uid)
+        process.hide()
+        signal.pause()
+    while not procfs.others_of_user(uid):
+        os.sched_yield()
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert not procfs.others_of_user(uid)
 
 
 async def test_times_of_folders_say_nothing(seat: Sandbox) -> None:

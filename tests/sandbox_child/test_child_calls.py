@@ -255,6 +255,23 @@ def test_what_is_inherited_from_a_setup_is_no_answer(setup: str) -> None:
     assert "NameError" in str(call("class Solution(Solution): pass", (1,), setup=setup).calls[0].error)
 
 
+BASES = [
+    ("class Solution:\n    @classmethod\n    def f(cls, x): pass", "x = 1"),
+    ("class Solution:\n    @staticmethod\n    def f(x):", "x = 1"),
+    ("class Base:\n    def f(self, x): pass", "class Solution(Base): pass"),
+    ("class Solution:\n    def f(self, x): pass", "f = Solution().f"),
+    ("def g(x): pass", "f = g"),
+    ("def f(x):\n    return", "y = 1"),
+    ("def f(x):\n    'doc'\n    return None", "y = 1"),
+]
+
+
+@pytest.mark.parametrize(("setup", "source"), BASES)
+def test_what_was_announced_is_no_answer_by_another_name(setup: str, source: str) -> None:
+    """Bound, inherited or called something else."""
+    assert "NameError" in str(call(source, (1,), setup=setup).calls[0].error)
+
+
 OF_BOTH = [
     ("from math import *", "from math import floor as f"),
     ("from math import floor as f", "from math import floor as f"),

@@ -94,8 +94,11 @@ def test_announced_functions() -> None:
 @pytest.mark.parametrize(
     ("setup", "declared"),
     [
-        ("class A:\n    def f(self): pass\n    def g(self):\n        'doc'\n", {"A"}),
-        ("class A:\n    'doc'\n    def f(self): ...\n", {"A"}),
+        ("class Solution:\n    def f(self): pass\n    def g(self):\n        'doc'\n", {"Solution"}),
+        ("class Solution:\n    'doc'\n    def f(self): ...\n", {"Solution"}),
+        ("class Solution:\n    def f(self): return 1\n", set()),
+        ("class A:\n    def f(self): pass\n    def g(self):\n        'doc'\n", set()),
+        ("from abc import ABC\nclass A(ABC):\n    def f(self): ...\n", set()),
         ("class A:\n    def f(self): return 1\n", set()),
         ("class A:\n    limit = 5\n    def f(self): pass\n", set()),
         ("class A: pass\n", set()),
@@ -107,7 +110,7 @@ def test_announced_functions() -> None:
     ],
 )
 def test_announced_classes_and_open_heads(setup: str, declared: set[str]) -> None:
-    """Starter code is a class with an open head; a class that does anything is the test's own."""
+    """Starter code is `Solution`, or open at its end; every other class is the tests' own."""
     assert read(setup, ["assert A().f(1) or f(1)"], None).declared == declared
 
 
@@ -116,3 +119,9 @@ def test_setup_that_is_no_open_head(setup: str) -> None:
     """Is as invalid as ever."""
     with pytest.raises(InvalidTestsError):
         read(setup, ["assert f()"], None)
+
+
+@pytest.mark.parametrize("setup", ["# a\u2028b\ndef f(x):\n", "S = '\x85'\rdef f(x):\r\n", "\x0cdef f(x):"])
+def test_lines_are_those_of_the_compiler(setup: str) -> None:
+    """Which does not split where `str.splitlines` does."""
+    assert read(setup, ["assert f(1)"], "f").vacant == {"f"}

@@ -61,6 +61,17 @@ async def test_earns_nothing_unless_allowed(name: str, judge: Judge) -> None:
     assert outcome.detail["isolation"]["mode"] == "shared_process"
 
 
+async def test_what_the_setup_announces_is_the_programs_there_too(judge: Judge) -> None:
+    """Also where only the program itself uses it, and the tests do not mention it."""
+    heads = 'def encode(s):\n    """Reverse s."""\n\ndef decode(s):\n    """Undo encode."""\n'
+    tests = asserts("import inspect\ninspect.getsource(decode)\nassert decode('ab') == 'ba'", setup=heads)
+    program = fenced("def encode(x): return x[::-1]\ndef decode(x): return encode(x)")
+    outcome = await judge(program, {**tests, "entry_point": "decode"}, allow_shared_process=True)
+    assert isinstance(outcome, Verdict), outcome
+    assert outcome.reason == "passed", outcome.detail
+    assert outcome.detail["isolation"]["mode"] == "shared_process"
+
+
 async def test_what_two_processes_can_do_is_never_shared(judge: Judge) -> None:
     """The option changes nothing where it is not needed."""
     outcome = await judge(
