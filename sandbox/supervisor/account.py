@@ -28,7 +28,7 @@ class Account:
         self._ooms = 0
         self._before_s = 0.0
         self._left_over = 0
-        self._cached = self._looked_at = 0
+        self._cached = self._looked_at = self._staying = 0
 
     def bound(self, limits: Limits, children: int, zygotes: int) -> None:
         """A run is next. children: that its zygote forks, if they do not wait already. zygotes: inside.
@@ -68,15 +68,18 @@ class Account:
         """Whether the kernel had to kill for want of memory."""
         return self._group.ooms() > self._ooms
 
-    def settle(self, zygotes: int) -> bool:
+    def settle(self, zygotes: int, is_last_look: bool = False) -> bool:
         """Nothing of the run is left: what is charged now is not the next one's.
 
-        False while that is more than zygotes and page cache, and the kernel has yet to free it.
+        False while that is more than zygotes and page cache, and more than before: the kernel has yet to free
+        it. What is there at the last look stays, as names that programs have looked for do.
         """
         self._left_over = self._group.used_bytes()
         if abs(self._left_over - self._looked_at) > _WORTH_A_LOOK:
             self._cached, self._looked_at = self._group.cached_bytes(), self._left_over
-        return self._left_over - self._cached < _SLACK_BYTES + zygotes * _ZYGOTE_BYTES
+        others = self._left_over - self._cached - zygotes * _ZYGOTE_BYTES
+        self._staying = others if is_last_look else min(self._staying, max(0, others))
+        return others <= self._staying + _SLACK_BYTES
 
 
 def open_accounts(count: int) -> tuple[list[Account], Pool]:

@@ -14,8 +14,8 @@ from sandbox.supervisor.tasks import TaskCount
 from sandbox.supervisor.workplace import Workplace
 from sandbox.supervisor.zygotes import Zygote
 
-_TRIES, _AGAIN_S = 500, 0.002
-"""For what the kernel frees with delay."""
+_TRIES, _LOOKS, _AGAIN_S = 500, 50, 0.002
+"""For what the kernel frees with delay: until a lower bound holds, and until less is in use."""
 
 Report = Callable[[Order, Outcome], None]
 
@@ -65,7 +65,7 @@ class Seat:
         def ended(outcome: Outcome) -> None:
             on_end(order, outcome)
             self._place.renew(
-                self._removal.empty, self._reactor.later, lambda: self._leave(order, on_free, _TRIES)
+                self._removal.empty, self._reactor.later, lambda: self._leave(order, on_free, _LOOKS)
             )
 
         self.run = Run(self._reactor, order, self._place, self._account, ended)
@@ -143,7 +143,7 @@ class Seat:
 
     def _leave(self, order: Order, on_free: Callback, tries: int) -> None:
         """Nothing of the run is left but, for some moments, what the kernel has yet to free."""
-        if self._account is not None and not self._account.settle(len(self._zygotes)) and tries:
+        if self._account is not None and not self._account.settle(len(self._zygotes), not tries):
             self._reactor.later(_AGAIN_S, lambda: self._leave(order, on_free, tries - 1))
             return
         self.run = None

@@ -164,6 +164,24 @@ def test_whoever_else_there_is_of_a_user() -> None:
     assert not procfs.others_of_user(uid)
 
 
+LOOKING = """
+import os
+for n in range(150_000):
+    try: os.stat(f'/usr/lib/{os.getpid()}_{n}')
+    except OSError: pass
+"""
+
+
+async def test_names_that_were_looked_for_are_nobodys_memory(seat: Sandbox) -> None:
+    """The kernel keeps them, charged to the seat, until it needs the room: the next run has all of it."""
+    for memory_bytes in (16 << 20, 64 << 20):
+        assert (await run(seat, LOOKING, LARGE)).status is RunStatus.EXITED
+        for _ in range(2):
+            limits = replace(LIMITS, memory_bytes=memory_bytes)
+            result = await run(seat, "x = bytearray(b'x') * (8 << 20)\nprint(1)", limits)
+            assert (result.status, result.stdout) == (RunStatus.EXITED, b"1\n")
+
+
 async def test_times_of_folders_say_nothing(seat: Sandbox) -> None:
     """A time set on a folder that stays is not read by the next run."""
     await run(seat, "import os\nos.utime('/tmp', (123456789, 987654321))")
