@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from types import CodeType
 from typing import Any, NoReturn
@@ -25,24 +25,25 @@ def main(job: bytes, channel_fd: int, peer_fd: int | None) -> None:
     request = report.read(job)
     try:
         program = choose(request)
-        setup = None if program.has_setup else _setup(request["setup"])
+        announced = setup_text.announced("" if program.has_setup else request["setup"])
+        setup = _compiled(announced.text)
     except (UnusableError, InvalidTestsError) as error:
         report.send(channel_fd, {"state": error.state, "message": error.message})
         return
     os.set_inheritable(channel_fd, False)
     report.send_ready(channel_fd, program.compiled(request.get("keep", 0)))
     owner = os.getpid()
-    namespace, announced = _namespace(program), list[Any]()
+    namespace, nobodys = _namespace(program), list[Any]()
     try:
         if setup is not None:
             bare_stack.call(exec, setup, namespace)
-            announced = _announced(request["setup"], namespace)
+            nobodys = _functions(announced.names, namespace)
         bare_stack.call(exec, program.code, namespace)
     except BaseException as error:
         uncaught.show(error)
         _give_up(channel_fd, _words(error))
     try:
-        caller = _Caller(_finder(program.source, request["entry_point"], namespace, announced), namespace)
+        caller = _Caller(_finder(program.source, request["entry_point"], namespace, nobodys), namespace)
     except Exception as error:
         _give_up(channel_fd, _words(error))
     alone = len(request["calls"]) == 1
@@ -67,18 +68,18 @@ def _namespace(program: Program) -> dict[str, Any]:
     return module.__dict__
 
 
-def _setup(text: str) -> CodeType | None:
+def _compiled(setup: str) -> CodeType | None:
     try:
-        return compile_source(setup_text.with_bodies(text), "setup.py") if text else None
+        return compile_source(setup, "setup.py") if setup else None
     except UnusableError as error:
         raise InvalidTestsError("invalid_tests", f"setup: {error.message}") from None
 
 
-def _announced(setup: str, namespace: dict[str, Any]) -> list[Any]:
+def _functions(announced: Iterable[str], namespace: dict[str, Any]) -> list[Any]:
     """Functions that the setup only announces, to be collected between setup and program: they are never the
     program's, by whatever name it has them."""
     found = []
-    for name in setup_text.announced(setup).names:
+    for name in announced:
         owner, _, method = name.rpartition(".")
         within = vars(namespace[owner]) if isinstance(namespace.get(owner), type) else namespace
         found.append(within.get(method))

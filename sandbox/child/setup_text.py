@@ -17,7 +17,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 """Statements that define one."""
 
 
-def with_bodies(setup: str) -> str:
+def _with_bodies(setup: str) -> str:
     """A setup with heads that nothing follows, as prompts and starter code have them, with bodies that do
     nothing; any other as it is."""
     lines = [*_NEW_LINE.split(setup), "pass"]
@@ -41,9 +41,11 @@ def with_bodies(setup: str) -> str:
 class Announced(NamedTuple):
     """What a setup only announces: names at module level, and `Class.method` of its classes.
 
-    open: the class or function at its end whose body is missing; empty if there is none.
+    text: the setup, its open heads with bodies. open: the class or function at its end whose body is missing;
+    empty if there is none.
     """
 
+    text: str
     names: frozenset[str] = frozenset()
     open: str = ""
 
@@ -54,15 +56,17 @@ class Announced(NamedTuple):
 
 
 def announced(setup: str) -> Announced:
-    """What `setup` announces; nothing if it does not compile."""
-    closed = with_bodies(setup)
+    """Examine a setup; it announces nothing if it does not compile."""
+    if not setup:
+        return Announced(setup)
+    closed = _with_bodies(setup)
     try:
         tree = ast.parse(closed)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Announced()
+        return Announced(closed)
     definitions = [part for part in tree.body if isinstance(part, Function | ast.ClassDef)]
     is_open = closed != setup and bool(definitions) and _ends_open(definitions[-1])
-    return Announced(frozenset(_announced(tree.body)), definitions[-1].name if is_open else "")
+    return Announced(closed, frozenset(_announced(tree.body)), definitions[-1].name if is_open else "")
 
 
 def _announced(body: list[ast.stmt]) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Examined(NamedTuple):
 def read(setup: str, texts: Sequence[str], entry_point: str | None, *, apart: bool = True) -> Examined:
     """Compile and examine test code; raises InvalidTestsError. apart: the program has another process."""
     announced = setup_text.announced(setup)
-    setup = setup_text.with_bodies(setup)
+    setup = announced.text
     setup_tree, *trees = [_parse(text) for text in (setup, *texts)]
     body = [statement for tree in trees for statement in tree.body]
     calls_check = _only_defines_check(body)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import struct
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from sandbox.layers import libc
 
@@ -72,7 +71,7 @@ class Ruleset:
         call, arguments = self.applying()
         libc.check(call(*arguments), "landlock_restrict_self")
 
-    def applying(self) -> tuple[Callable[..., int], tuple[Any, ...]]:
+    def applying(self) -> libc.Call:
         """The call that `apply` makes, and its arguments, for later; negative when it fails."""
         return libc.syscall, (_RESTRICT_SELF, self._fd, 0)
 

@@ -12,6 +12,9 @@ from typing import Any
 
 from sandbox.bare import signal
 
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function with its arguments, for later."""
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 PR_SET_PDEATHSIG = 1
@@ -63,7 +66,7 @@ def signal_fd(number: int) -> int:
     return check(_libc.signalfd(-1, _signal_set(number), os.O_CLOEXEC | os.O_NONBLOCK), "signalfd")
 
 
-def unblocking(number: int) -> tuple[Callable[..., int], tuple[Any, ...]]:
+def unblocking(number: int) -> Call:
     """A call, and its arguments, that lets signal `number` come again."""
     return _libc.sigprocmask, (signal.SIG_UNBLOCK, _signal_set(number), None)
 

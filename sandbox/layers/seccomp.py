@@ -8,8 +8,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from sandbox.layers import bpf, libc
 from sandbox.layers.numbers import LAST_KNOWN, NUMBERS
@@ -174,7 +173,7 @@ class Filter:
         call, arguments = self.applying()
         libc.check(call(*arguments), "seccomp")
 
-    def applying(self) -> tuple[Callable[..., int], tuple[Any, ...]]:
+    def applying(self) -> libc.Call:
         """The call that `apply` makes, and its arguments, for later; negative when it fails."""
         return libc.prctl, (libc.PR_SET_SECCOMP, 2, ctypes.byref(self._program), 0, 0)
 

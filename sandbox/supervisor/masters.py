@@ -16,6 +16,7 @@ from sandbox.environment import FOR_LOADER, environment
 from sandbox.supervisor.placement import Placed, library_path
 from sandbox.supervisor.reactor import READ, Callback, Reactor
 from sandbox.supervisor.zygotes import Zygote
+from sandbox.zygote.messages import SWEPT
 
 _BOOT = (
     "import sys; sys.path.append(sys.argv[2]); from sandbox.zygote import at_fork; at_fork.hold(); "
@@ -24,7 +25,6 @@ _BOOT = (
 
 
 _END_S = 5.0
-_SWEPT = b'{"op": "swept"}'
 
 
 class Masters:
@@ -116,7 +116,7 @@ class Masters:
         """A master says that it is warm, or has swept; or it is gone."""
         try:
             if (received := channel.receive_with_pid(control)) is not None:
-                if received[0] == _SWEPT:
+                if received[0] == SWEPT:
                     self._sweeps.popleft()()
                 return
         except BlockingIOError:

@@ -141,7 +141,6 @@ class Run:
         limits = self.order.limits
         zygote.begin(self._done)
         tasks = limits.processes + other_tasks
-        peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
         if self._account is not None:
             self._account.open()
         if listeners := zygote.take_listeners():
@@ -150,6 +149,7 @@ class Run:
         if self._reason is not None:  # it was ended while it waited for this
             zygote.kill()
             return
+        peers = socket.socketpair() if len(self.order.jobs) > 1 else ()
         for index, (link, job) in enumerate(zip(zygote.children, self.order.jobs, strict=True)):
             peer = [peers[index].fileno()] if peers else []
             self._streams.append(self._equip(link, job, tasks, peer))

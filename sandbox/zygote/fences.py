@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sandbox.bare import signal
 from sandbox.layers import landlock, libc, process
+from sandbox.layers.libc import Call
 from sandbox.layers.seccomp import Filter, handing_over, own_signals_only, policy, supported_machine
 from sandbox.zygote import at_fork
-
-Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Fences(NamedTuple):

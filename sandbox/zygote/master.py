@@ -14,6 +14,7 @@ from sandbox.environment import FOR_LOADER
 from sandbox.layers import libc, namespaces, process, procfs
 from sandbox.zygote import warm
 from sandbox.zygote.child import reserve_fds
+from sandbox.zygote.messages import SWEPT
 from sandbox.zygote.slot import SlotZygote
 
 _USUAL_STACK = 8 << 20
@@ -34,7 +35,7 @@ class Master:
             message, fds = received
             if message["op"] == "sweep":
                 self._sweep(message["lost"], message["uid"])
-                channel.send(self._control, {"op": "swept"})
+                self._control.send(SWEPT)
             elif pid := os.fork():
                 self._zygotes.add(pid)
                 for fd in fds:

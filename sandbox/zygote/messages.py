@@ -17,6 +17,9 @@ PIPES = b"p"
 READY = b"r"
 """From a zygote or a child, once its layers are on."""
 
+SWEPT = b"s"
+"""From a master, once nothing is left of what a zygote had forked."""
+
 FORK, KILL = b"f", b"k"
 """To a zygote: fork a child for the descriptor sent along; end the run at hand."""
 

@@ -72,9 +72,10 @@ def prepare(package_root: str) -> None:
     site.setcopyright()
     site.sethelper()
     surroundings.prepare_streams()
+    compiled = program.choose(report.read(_JOB)).compiled(_SMALL)
     for _ in range(_REHEARSALS):
         _rehearse_whole_run()
-        program.choose({"compiled": program.choose(report.read(_JOB)).compiled(_SMALL)})
+        program.choose({"compiled": compiled})
     surroundings.forget_harness()
 
 
